@@ -1,0 +1,131 @@
+"""Reading and writing files so that nothing is ever half there.
+
+A write goes to a temporary file beside the target and is renamed over it; a folder is filled under a
+temporary name and renamed into place. JSON that is compared is written in one canonical form.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ragkit.errors import FileError
+
+DECIMALS = 6
+"""Floats in compared files are rounded to this many decimals."""
+
+
+def sha256_bytes(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal. Raises `FileError` when it can't be read."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def read_text(path: Path) -> str:
+    """The file's text (UTF-8, a BOM dropped, newlines as they are). Raises `FileError`."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: not UTF-8 at byte {error.start}: save it as UTF-8") from error
+
+
+def read_json(path: Path) -> Any:
+    """Parsed JSON. Raises `FileError` naming line and column when it isn't JSON."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise FileError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    except RecursionError as error:
+        raise FileError(f"{path}: JSON nested too deeply") from error
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, DECIMALS) + 0.0  # + 0.0 turns -0.0 into 0.0
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
+    return value
+
+
+def canonical_json(value: Any) -> str:
+    """One value, one text: keys sorted, two spaces, floats rounded, UTF-8 unescaped, final newline.
+
+    Raises `ValueError` for NaN and infinities, which JSON doesn't have.
+    """
+    return json.dumps(_rounded(value), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def canonical_line(value: Any) -> str:
+    """`canonical_json` on one line, for JSON Lines."""
+    return json.dumps(_rounded(value), sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Write the whole file or leave the old one. Makes the folder. Raises `FileError`."""
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            Path(temporary).chmod(0o666 & ~_umask())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def replacing_directory(target: Path) -> Iterator[Path]:
+    """A folder to fill; on success it takes the place of `target`, on failure it is gone.
+
+    An existing `target` is moved aside first and removed last, so an interruption leaves the old folder
+    or the new one, at worst for an instant none, never a mixture. Raises `FileError`.
+    """
+    staging = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp"))
+        staging.chmod(0o777 & ~_umask())
+        yield staging
+        old = None
+        if target.exists():
+            old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".old"))
+            target.rename(old / target.name)
+        staging.rename(target)
+        if old is not None:
+            shutil.rmtree(old)
+    except OSError as error:
+        raise FileError(f"{target}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if staging is not None:
+            shutil.rmtree(staging, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
