@@ -136,11 +136,17 @@ class Configuration(_Section):
     answers: AnswersConfig = AnswersConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
 
+    def identity(self) -> dict[str, Any]:
+        """Every entry that decides a run, but for the name and where files lie (their hashes stand elsewhere)."""
+        return self.model_dump(
+            mode="json",
+            exclude={"name": True, "dataset": {"corpus", "questions", "splits"}, "model": {"path"}},
+        )
+
     @property
     def config_id(self) -> str:
-        """16 hexadecimal digits of the SHA-256 of all entries but the name."""
-        entries = self.model_dump(mode="json", exclude={"name"})
-        text = json.dumps(entries, sort_keys=True, ensure_ascii=False)
+        """16 hexadecimal digits of the SHA-256 of `identity()`."""
+        text = json.dumps(self.identity(), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

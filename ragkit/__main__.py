@@ -1,0 +1,5 @@
+"""`python -m ragkit` is `ragkit`."""
+
+from ragkit.cli import main
+
+main()

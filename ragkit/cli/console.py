@@ -1,0 +1,53 @@
+"""How commands print: rich on a terminal, plain text in a pipe; progress only on a terminal's stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from ragkit.files import canonical_json
+from ragkit.records import Progress
+from ragkit.report.tables import Table, plain
+
+
+def show(table: Table) -> None:
+    """Print a table: drawn with rich on a terminal, tab-separated with a header line elsewhere."""
+    if not sys.stdout.isatty():
+        click.echo(plain(table))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawn
+    from rich.text import Text
+
+    drawn = Drawn(title=table.title or None, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
+    for column, numeric in zip(table.columns, table.numeric, strict=True):
+        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    Console().print(drawn)
+
+
+def show_json(value: Any) -> None:
+    """Print JSON in the one canonical form."""
+    click.echo(canonical_json(value), nl=False)
+
+
+@contextmanager
+def progress(label: str, total: int | None) -> Iterator[Progress]:
+    """A progress bar that advances by what it is called with; silent where stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description:<12}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda done: bar.advance(task, done)
