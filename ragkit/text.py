@@ -1,15 +1,16 @@
 """The one presentation fold, and finding a quote through it.
 
-Two texts that differ only in how they are printed fold to the same string: ligatures, soft hyphens,
-dashes, quotation marks, kinds of space, NFC against NFD, width of Latin letters. Words never change:
-a paraphrase stays a paraphrase, 10² stays apart from 102, and letter case is kept. The linter, the
-runner and the keyword matcher all use this one function.
+Two texts that differ only in how they are printed fold to the same string: ligatures, hyphenation at a
+line's end, soft hyphens, dashes, quotation marks, kinds of space, NFC against NFD, width of Latin
+letters. Words never change: a paraphrase stays a paraphrase, 10² stays apart from 102, and letter case
+is kept. The linter, the runner and the keyword matcher all use this one function.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from bisect import bisect_right
+from functools import cached_property
 
 LIGATURES = {
     "\ufb00": "ff",
@@ -22,64 +23,99 @@ LIGATURES = {
 }
 """An explicit table: NFKC would also turn superscripts and fractions into plain digits."""
 
-_REPLACED = {
-    **LIGATURES,
-    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
-    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u2039\u203a", "'"),
-    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
-    "\u2026": "...",
-    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),  # soft hyphen, zero-width marks
-    **{chr(code): chr(code - 0xFEE0) for code in range(0xFF10, 0xFF1A)},  # full-width digits
-    **{chr(code): chr(code - 0xFEE0) for code in range(0xFF21, 0xFF3B)},  # full-width A-Z
-    **{chr(code): chr(code - 0xFEE0) for code in range(0xFF41, 0xFF5B)},  # full-width a-z
-}
+_REPLACED = str.maketrans(
+    {
+        **LIGATURES,
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u2039\u203a", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+        "\u2026": "...",
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),  # soft hyphen, zero-width marks
+        **{chr(code): chr(code - 0xFEE0) for code in range(0xFF10, 0xFF1A)},  # full-width digits
+        **{chr(code): chr(code - 0xFEE0) for code in range(0xFF21, 0xFF3B)},  # full-width A-Z
+        **{chr(code): chr(code - 0xFEE0) for code in range(0xFF41, 0xFF5B)},  # full-width a-z
+    }
+)
+
+# A soft hyphen before white space, or a hyphen that ends a line inside a word (a lower-case or a
+# caseless letter follows), is the printer's: it goes, together with the break.
+_HYPHENATION = re.compile(r"\u00ad\s+|(?<=[^\W\d_])[-\u2010]\r?\n[ \t]*(?=[^\W\d_])")
 
 
 def fold(text: str) -> str:
     """The folded text: presentation removed, every run of white space one space, ends stripped."""
-    return Folded(text).text
+    joined = _HYPHENATION.sub(_break, text)
+    if not joined.isascii():
+        joined = unicodedata.normalize("NFC", joined.translate(_REPLACED))
+    return " ".join(joined.split())
+
+
+def _break(match: re.Match[str]) -> str:
+    """What is left of a hyphen and its line break: nothing, or both when a capital follows."""
+    if match[0][0] == "\u00ad":
+        return ""
+    return match[0] if match.string[match.end()].isupper() else ""
 
 
 class Folded:
-    """A folded text that remembers where each of its characters came from."""
+    """A folded text that remembers where each of its characters came from.
+
+    Folding is quick; the way back is worked out only when something was found.
+    """
 
     def __init__(self, original: str) -> None:
-        pieces: list[str] = []
-        origins: list[int] = []
-        for start, cluster in _clusters(original):
-            piece = "".join(_REPLACED.get(c, c) for c in unicodedata.normalize("NFC", cluster))
-            for character in piece:
-                if character.isspace():
-                    if not pieces or pieces[-1] == " ":
-                        continue
-                    character = " "
-                pieces.append(character)
-                origins.append(start)
-        if pieces and pieces[-1] == " ":
-            pieces.pop()
-            origins.pop()
-        self.text = "".join(pieces)
-        self._origins = origins
-        self._starts = [start for start, _ in _clusters(original)] + [len(original)]
+        self.original = original
+        self.text = fold(original)
 
     def find_all(self, needle: str) -> list[tuple[int, int]]:
         """Where `needle`, folded, stands: `(start, end)` in the original; overlapping ones too."""
         wanted = fold(needle)
         found: list[tuple[int, int]] = []
-        if not wanted:
-            return found
-        at = self.text.find(wanted)
+        at = self.text.find(wanted) if wanted else -1
         while at >= 0:
-            last = self._origins[at + len(wanted) - 1]
-            end = self._starts[bisect_right(self._starts, last)]
-            found.append((self._origins[at], end))
+            found.append(self.span(at, at + len(wanted)))
             at = self.text.find(wanted, at + 1)
         return found
 
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The part of the original that became `text[start:end]` (not empty)."""
+        return self._origins[start][0], self._origins[end - 1][1]
 
-def _clusters(text: str) -> list[tuple[int, str]]:
-    """`text` cut into base characters with the combining marks that follow them (for NFC)."""
-    if text.isascii():
-        return list(enumerate(text))
-    starts = [i for i, character in enumerate(text) if i == 0 or not unicodedata.combining(character)]
-    return [(a, text[a:b]) for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    @cached_property
+    def _origins(self) -> list[tuple[int, int]]:
+        """For each folded character the part of the original that it came from."""
+        dropped: set[int] = set()
+        for match in _HYPHENATION.finditer(self.original):
+            if not _break(match):
+                dropped.update(range(*match.span()))
+        printed = [
+            (index, piece)
+            for index, character in enumerate(self.original)
+            if index not in dropped
+            for piece in character.translate(_REPLACED)
+        ]
+        origins: list[tuple[int, int]] = []
+        space = True  # white space at the start is stripped
+        for start, end, cluster in _clusters(printed):
+            for character in cluster:
+                if not (character.isspace() and space):
+                    origins.append((start, end))
+                space = character.isspace()
+        return origins
+
+
+def _clusters(printed: list[tuple[int, str]]) -> list[tuple[int, int, str]]:
+    """Characters joined with those that NFC composes with them: `(start, end, text in NFC)`.
+
+    A character opens a new cluster when normalising changes nothing across the seam.
+    """
+    clusters: list[tuple[int, int, str]] = []
+    for index, character in printed:
+        if clusters and not character.isascii():
+            start, _, before = clusters[-1]
+            joined = unicodedata.normalize("NFC", before + character)
+            if unicodedata.combining(character) or joined != before + unicodedata.normalize("NFC", character):
+                clusters[-1] = (start, index + 1, joined)
+                continue
+        clusters.append((index, index + 1, unicodedata.normalize("NFC", character)))
+    return clusters
