@@ -1,0 +1,87 @@
+"""Means over questions and their 95 % intervals."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.errors import UsageError
+from ragkit.records import Estimate
+
+DRAWS: Final = 10_000
+Z: Final = 1.959964
+FEW: Final = 30
+"""Below this many questions the bootstrap is too narrow."""
+_BLOCK = 500_000  # elements of one block of draws: bounds the memory
+_DECIMALS = 12  # hides the last bits, which depend on the BLAS, from the rounding done in reports
+
+
+def mean(values: Sequence[float]) -> float:
+    """`math.fsum(values) / n`: exact whatever the order. Raises `UsageError` for no values."""
+    if not values:
+        raise UsageError("no question to average over: check the questions file and dataset.split")
+    return math.fsum(values) / len(values)
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """The Wilson score interval of n x share successes in n; in [0, 1] (Wilson 1927).
+
+    Never empty at the ends, where the bootstrap is:
+
+    >>> wilson(1.0, 10)[0] < 0.73 < 1.0 == wilson(1.0, 10)[1]
+    True
+    """
+    z2 = Z * Z / n
+    centre = (share + z2 / 2) / (1 + z2)
+    half = math.sqrt(share * (1 - share) * z2 + z2 * z2 / 4) / (1 + z2)
+    return _tidy(max(0.0, centre - half)), _tidy(min(1.0, centre + half))
+
+
+def bootstrap(values: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.float64]:
+    """Percentile bootstrap of the column means of (n, m) `values`; (2, m): the 2.5 and 97.5 % points.
+
+    Whole rows (questions) are resampled, the same ones for every column. Percentiles interpolate
+    linearly. Memory is bounded whatever n: draws are made in blocks.
+    """
+    n = len(values)
+    generator = np.random.Generator(np.random.PCG64(seed))
+    rows = max(1, _BLOCK // n)
+    means = []
+    for first in range(0, draws, rows):
+        count = min(rows, draws - first)
+        drawn = generator.integers(0, n, size=(count, n)) + np.arange(count)[:, None] * n
+        times = np.bincount(drawn.ravel(), minlength=count * n).reshape(count, n)
+        means.append(times.astype(np.float64) @ values / n)
+    return np.asarray(np.quantile(np.concatenate(means), (0.025, 0.975), axis=0))
+
+
+def estimate(values: Sequence[float], draws: int = DRAWS, seed: int = 0, chance: float | None = None) -> Estimate:
+    """Mean of per-question values in [0, 1] with its interval. Raises `UsageError` for no values."""
+    found = estimates({"": values}, draws, seed)[""]
+    return Estimate(found.mean, found.low, found.high, found.n, chance)
+
+
+def estimates(columns: Mapping[str, Sequence[float]], draws: int = DRAWS, seed: int = 0) -> dict[str, Estimate]:
+    """`estimate` of several measures at once: columns of one length share their draws, which is quicker."""
+    result = {}
+    resampled: dict[int, list[str]] = defaultdict(list)
+    for name, values in columns.items():
+        average, n = mean(values), len(values)
+        if n < FEW or min(values) == max(values):
+            result[name] = Estimate(average, *wilson(average, n), n)
+        else:
+            resampled[n].append(name)
+    for n, names in resampled.items():
+        low, high = bootstrap(np.array([columns[name] for name in names], dtype=np.float64).T, draws, seed)
+        for name, a, b in zip(names, low, high, strict=True):
+            result[name] = Estimate(mean(columns[name]), _tidy(float(a)), _tidy(float(b)), n)
+    return {name: result[name] for name in columns}
+
+
+def _tidy(value: float) -> float:
+    return round(value, _DECIMALS)

@@ -1,0 +1,58 @@
+"""Whether a system knows what the corpus cannot answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Declining:
+    """The 2 x 2 table: answerable or not, against answered or declined. Counts of questions."""
+
+    answerable_answered: int
+    answerable_declined: int
+    unanswerable_answered: int
+    unanswerable_declined: int
+
+
+def declining(rows: Iterable[tuple[bool, bool]]) -> Declining:
+    """Count (answerable, declined) pairs.
+
+    >>> declining([(True, False), (False, True), (False, True)])
+    Declining(answerable_answered=1, answerable_declined=0, unanswerable_answered=0, unanswerable_declined=2)
+    """
+    pairs = list(rows)
+    return Declining(
+        answerable_answered=pairs.count((True, False)),
+        answerable_declined=pairs.count((True, True)),
+        unanswerable_answered=pairs.count((False, False)),
+        unanswerable_declined=pairs.count((False, True)),
+    )
+
+
+def auroc(answerable: Sequence[float | None], unanswerable: Sequence[float | None]) -> float | None:
+    """The probability that an answerable question's top score beats an unanswerable one's, ties half.
+
+    In [0, 1]; 0.5 tells nothing. A question without any hit (`None`) scores below every other. `None`
+    when either group is empty.
+
+    >>> auroc([0.9, 0.8], [0.8, None])
+    0.875
+    """
+    if not answerable or not unanswerable:
+        return None
+    scored = [(float("-inf") if score is None else score, positive) for scores, positive in
+              ((answerable, True), (unanswerable, False)) for score in scores]  # fmt: skip
+    scored.sort()
+    wins, below, at = 0.0, 0, 0
+    while at < len(scored):
+        end = at
+        while end < len(scored) and scored[end][0] == scored[at][0]:
+            end += 1
+        positives = sum(positive for _, positive in scored[at:end])
+        negatives = end - at - positives
+        wins += positives * (below + negatives / 2)
+        below += negatives
+        at = end
+    return wins / (len(answerable) * len(unanswerable))
