@@ -1,0 +1,97 @@
+"""What an encoder is, and the checks every encoder makes on what goes in and what comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.errors import EncodingError
+from ragkit.records import Progress, Role
+
+UNIT_TOLERANCE = 1e-3
+"""How far the length of a vector may be from 1; float32 arithmetic stays below 1e-5."""
+
+
+class Encoder(Protocol):
+    """Turns texts into unit vectors. Safe to call from several threads.
+
+    `dimension`: components of a vector. `identity`: a hash of everything that decides a vector except
+    the text, the role and the machine; it is for cache keys and may differ where `description` does
+    not (another library may write the same tokenizer in other bytes). `description`: what a report
+    says of the model (name, source, revision, precision, hashes, prefixes); no path, no host, no time.
+    """
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def description(self) -> dict[str, Any]: ...
+
+    def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
+        """Vectors (n, dimension), float32, of length 1, in the order of `texts`; the role's prefix is added.
+
+        A vector depends on its own text and role only, never on its neighbours, their order or the
+        number of threads. Raises `TextError` for the first text that is longer than the model reads,
+        holds half a surrogate pair, or whose vector isn't finite.
+        """
+        ...
+
+    def count_tokens(self, text: str, role: Role | None) -> int:
+        """Tokens of the text with the role's prefix and the special tokens; `None`: of the bare text."""
+        ...
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        """`(start, end)` of every token in `text`, in characters; no prefix, no special tokens."""
+        ...
+
+
+class TextError(EncodingError):
+    """One text of a call can't be embedded; `index` is its 0-based place in the call, `message` the rest."""
+
+    def __init__(self, index: int, message: str) -> None:
+        self.index = index
+        self.message = message
+        super().__init__(f"text {index}: {message}")
+
+    @classmethod
+    def too_long(cls, index: int, tokens: int, limit: int) -> TextError:
+        return cls(
+            index,
+            f"{tokens} tokens with prefix and special tokens, the model reads at most {limit}: "
+            f"use smaller chunks (chunking.chunk_size)",
+        )
+
+
+def prefixed(index: int, prefix: str, text: str) -> str:
+    """What the tokenizer reads. Raises `TextError` for text that no UTF-8 file could hold."""
+    whole = prefix + text
+    try:
+        whole.encode()
+    except UnicodeEncodeError as error:
+        raise TextError(index, f"half of a surrogate pair at character {error.start}: it is not Unicode text") from None
+    return whole
+
+
+def checked(index: int, vector: NDArray[np.float32], dimension: int) -> NDArray[np.float32]:
+    """The vector, (dimension,) float32, if it is a finite unit vector. Raises `TextError`."""
+    if vector.shape != (dimension,):
+        raise TextError(index, f"the model gave a vector of shape {vector.shape}, expected ({dimension},)")
+    if not np.isfinite(vector).all():
+        raise TextError(index, "the model gave a vector that is not finite (NaN or infinity)")
+    length = float(np.linalg.norm(vector))
+    if abs(length - 1) > UNIT_TOLERANCE:
+        raise TextError(index, f"the model gave a vector of length {length:.6f}, expected 1")
+    return vector.astype(np.float32, copy=False)
+
+
+def identity_of(parts: dict[str, Any]) -> str:
+    """64 hexadecimal digits that change when anything in `parts` (JSON values) changes."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=True).encode()).hexdigest()

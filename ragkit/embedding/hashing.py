@@ -1,0 +1,83 @@
+"""A deterministic encoder without a model: hashed words and character trigrams. For tests and examples.
+
+It knows spelling, not meaning. The same text gives the same vector on every machine and Python.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.embedding.base import TextError, checked, identity_of, prefixed
+from ragkit.records import Progress, Role
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+SPECIAL_TOKENS = 2
+"""Added to every counted text that has a role, as a real model adds its start and end."""
+
+
+class HashingEncoder:
+    """Each word and each trigram of a word adds +1 or -1 to the component that its hash names.
+
+    Component 0 is the same for every text, so that no vector is zero, whatever cancels.
+    """
+
+    def __init__(self, prefixes: dict[Role, str], dimension: int = 256, max_tokens: int = 512) -> None:
+        self.dimension = dimension
+        self.max_tokens = max_tokens
+        self._prefixes = prefixes
+        self.description: dict[str, Any] = {
+            "name": "hashing",
+            "source": "builtin",
+            "revision": "hashing-1",
+            "precision": "float32",
+            "dimension": dimension,
+            "max_tokens": max_tokens,
+            "prefixes": dict(prefixes),
+        }
+        self.identity = identity_of(self.description)
+
+    def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
+        """See `Encoder.encode`."""
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        for index, text in enumerate(texts):
+            whole = prefixed(index, self._prefixes[role], text)
+            tokens = self.count_tokens(text, role)
+            if tokens > self.max_tokens:
+                raise TextError.too_long(index, tokens, self.max_tokens)
+            vectors[index] = checked(index, self._vector(whole), self.dimension)
+            if progress is not None:
+                progress(1)
+        return vectors
+
+    def count_tokens(self, text: str, role: Role | None) -> int:
+        if role is None:
+            return len(self.token_spans(text))
+        return len(self.token_spans(self._prefixes[role] + text)) + SPECIAL_TOKENS
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        return [match.span() for match in _TOKEN.finditer(text)]
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        sums = np.zeros(self.dimension)
+        sums[0] = 0.5
+        for feature, count in Counter(_features(text)).items():
+            digest = hashlib.blake2b(feature.encode(), digest_size=8).digest()
+            number = int.from_bytes(digest, "little")
+            sums[1 + (number >> 1) % (self.dimension - 1)] += count if number & 1 else -count
+        return (sums / np.linalg.norm(sums)).astype(np.float32)
+
+
+def _features(text: str) -> list[str]:
+    features: list[str] = []
+    for word in _TOKEN.findall(text.casefold()):
+        features.append(word)
+        marked = f"<{word}>"
+        features += [marked[at : at + 3] for at in range(len(marked) - 2) if len(word) > 1]
+    return features

@@ -1,0 +1,134 @@
+"""The encoder that runs are made with: a quantised ONNX graph, one text per call, unpadded.
+
+Dynamic quantisation takes one scale per call, so a text that shares a batch gets another vector. One
+text per call is also the fastest way: no padding is computed, and the calls run side by side, one
+calling thread per core on one shared session.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.embedding.base import TextError, checked, identity_of, prefixed
+from ragkit.embedding.tokenizer import Tokenizer
+from ragkit.errors import ModelError
+from ragkit.records import Progress, Role
+
+
+class Q8Encoder:
+    """Runs a graph that gives the finished vector, or one that gives `last_hidden_state`.
+
+    In the second layout the mean over the tokens and the normalisation are done here, in float64.
+    """
+
+    def __init__(
+        self,
+        graph: Path,
+        tokenizer: Path,
+        *,
+        dimension: int,
+        max_tokens: int,
+        prefixes: dict[Role, str],
+        description: dict[str, Any],
+        hashes: dict[str, str],
+        threads: int | None = None,
+    ) -> None:
+        """`hashes` are those of the two files; `threads` defaults to the cores this process may use.
+
+        Raises `ModelError` when a file can't be loaded.
+        """
+        self.dimension = dimension
+        self.max_tokens = max_tokens
+        self.description = description
+        self.threads = threads or usable_cores()
+        self._prefixes = prefixes
+        self._tokenizer = Tokenizer(tokenizer)
+        self._session = _session(graph)
+        self._inputs = [entry.name for entry in self._session.get_inputs()]
+        self._output = self._session.get_outputs()[0].name
+        self.identity = identity_of(
+            {
+                "runner": "q8-1",
+                "hashes": hashes,
+                "prefixes": prefixes,
+                "max_tokens": max_tokens,
+                "pooling": "mean, L2" if self._output == "last_hidden_state" else "in the graph",
+            }
+        )
+
+    def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
+        """See `Encoder.encode`. All lengths are checked before the first text is run."""
+        ids = [self._ids(index, text, role) for index, text in enumerate(texts)]
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        if len(texts) == 1 or self.threads == 1:  # a question's latency shall not include starting threads
+            for index, tokens in enumerate(ids):
+                vectors[index] = self._run(index, tokens)
+                _tell(progress)
+            return vectors
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="ragkit-q8") as pool:
+            for index, vector in enumerate(pool.map(self._run, range(len(ids)), ids)):
+                vectors[index] = vector
+                _tell(progress)
+        return vectors
+
+    def count_tokens(self, text: str, role: Role | None) -> int:
+        return len(self._tokenizer.spans(text) if role is None else self._tokenizer.encode(self._prefixes[role] + text))
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        return self._tokenizer.spans(text)
+
+    def _ids(self, index: int, text: str, role: Role) -> NDArray[np.int64]:
+        ids = self._tokenizer.encode(prefixed(index, self._prefixes[role], text))
+        if len(ids) > self.max_tokens:
+            raise TextError.too_long(index, len(ids), self.max_tokens)
+        return np.array([ids], np.int64)
+
+    def _run(self, index: int, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        feeds = {"input_ids": ids}
+        if "attention_mask" in self._inputs:
+            feeds["attention_mask"] = np.ones_like(ids)
+        if "token_type_ids" in self._inputs:
+            feeds["token_type_ids"] = np.zeros_like(ids)
+        vector = self._session.run([self._output], feeds)[0][0]
+        if self._output == "last_hidden_state":
+            mean = vector.mean(axis=0, dtype=np.float64)
+            length = np.linalg.norm(mean)
+            vector = (mean / length if length else mean).astype(np.float32)
+        return checked(index, vector, self.dimension)
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on, which in a container are fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _session(graph: Path) -> Any:
+    import onnxruntime
+    from onnxruntime.capi import onnxruntime_pybind11_state as native
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+    except (native.Fail, native.InvalidArgument, native.InvalidGraph, native.InvalidProtobuf, native.NotImplemented,
+            native.NoSuchFile, native.RuntimeException) as error:  # fmt: skip
+        raise ModelError(
+            f"{graph}: onnxruntime {onnxruntime.__version__} can't load the graph: {error}. "
+            "Install the version pinned in constraints.txt, or run: ragkit prepare --force"
+        ) from error
+
+
+def _tell(progress: Progress | None) -> None:
+    if progress is not None:
+        progress(1)

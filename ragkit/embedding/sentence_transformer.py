@@ -1,0 +1,114 @@
+"""The encoder for any local sentence-transformers folder, and for the float32 reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.embedding.base import TextError, checked, identity_of, prefixed
+from ragkit.errors import ModelError
+from ragkit.files import sha256_file
+from ragkit.records import Progress, Role
+
+
+class SentenceTransformerEncoder:
+    """Loads a folder by its path, never a name, so that no hub is ever asked.
+
+    One text per call: a padded batch moves the last bits of a vector with what shares it, and the
+    vector cache would make a run depend on what was in it. `batch_size` is for measuring speed; another
+    one is another identity. The prefixes come from the configuration; the folder's own prompts are not used.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        prefixes: dict[Role, str],
+        about: dict[str, Any],
+        hashes: dict[str, str] | None = None,
+        batch_size: int = 1,
+    ) -> None:
+        """`hashes` are those of the folder's files, when they are known. Raises `ModelError`."""
+        if not (folder / "modules.json").is_file():
+            raise ModelError(
+                f"{folder}: not a sentence-transformers model (no modules.json): "
+                "model.path names a folder on this machine, made by SentenceTransformer.save or ragkit prepare"
+            )
+        hashes = hashes or {
+            path.relative_to(folder).as_posix(): sha256_file(path)
+            for path in sorted(folder.rglob("*"))
+            if path.is_file()
+        }
+        self._model = _load(folder)
+        self._tokenizer = _fast_tokenizer(self._model, folder)
+        self._prefixes = prefixes
+        self._batch_size = batch_size
+        self.dimension = int(_dimension(self._model))
+        self.max_tokens = int(self._model.max_seq_length or 512)
+        self.description: dict[str, Any] = {
+            **about,
+            "precision": "float32",
+            "dimension": self.dimension,
+            "max_tokens": self.max_tokens,
+            "model_sha256": identity_of(hashes),
+            "prefixes": dict(prefixes),
+        }
+        self.identity = identity_of({"runner": "sentence-transformers-1", "hashes": hashes, "prefixes": prefixes}
+                                    | {"max_tokens": self.max_tokens, "batch_size": batch_size})  # fmt: skip
+
+    def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
+        """See `Encoder.encode`. All lengths are checked before the first text is run."""
+        whole = [prefixed(index, self._prefixes[role], text) for index, text in enumerate(texts)]
+        for index, text in enumerate(whole):
+            if (tokens := self._count(text, specials=True)) > self.max_tokens:
+                raise TextError.too_long(index, tokens, self.max_tokens)
+        vectors = np.empty((len(whole), self.dimension), np.float32)
+        for start in range(0, len(whole), self._batch_size):
+            batch = whole[start : start + self._batch_size]
+            found = self._model.encode(
+                batch, prompt="", batch_size=self._batch_size, show_progress_bar=False, normalize_embeddings=True
+            )
+            for offset, vector in enumerate(found):
+                vectors[start + offset] = checked(start + offset, vector, self.dimension)
+            if progress is not None:
+                progress(len(batch))
+        return vectors
+
+    def count_tokens(self, text: str, role: Role | None) -> int:
+        return self._count(text if role is None else self._prefixes[role] + text, specials=role is not None)
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        found = self._tokenizer(
+            text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
+        )
+        return [(start, end) for start, end in found["offset_mapping"]]
+
+    def _count(self, text: str, *, specials: bool) -> int:
+        return len(self._tokenizer(text, add_special_tokens=specials, truncation=False, verbose=False)["input_ids"])
+
+
+def _load(folder: Path) -> Any:
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise ModelError(f"sentence-transformers can't be imported: {error}. Run: pip install ragkit") from error
+    try:
+        return SentenceTransformer(str(folder.resolve()), device="cpu", local_files_only=True, trust_remote_code=False)
+    except Exception as error:  # a damaged folder fails in any of four libraries, each in its own way
+        raise ModelError(f"{folder}: sentence-transformers can't load it: {type(error).__name__}: {error}") from error
+
+
+def _dimension(model: Any) -> int:
+    ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    return int(ask())
+
+
+def _fast_tokenizer(model: Any, folder: Path) -> Any:
+    tokenizer = model.tokenizer
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(f"{folder}: has no tokenizer.json, so its tokens can't be located in the text")
+    return tokenizer
