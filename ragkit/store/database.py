@@ -1,0 +1,125 @@
+"""SQLite through apsw, with sqlite-vec loaded; the one place that knows either library.
+
+`sqlite3` is not used: many builds of Python can't load extensions into it. apsw brings one SQLite of
+its own to every machine.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import apsw
+
+from ragkit.errors import FileError
+
+Connection = apsw.Connection
+
+_SCHEMA = """
+pragma page_size = 65536;        -- vectors lie in blobs of some 400 KB: fewer pages to chain, a third faster
+pragma locking_mode = exclusive;
+pragma journal_mode = memory;    -- a failed `add` is rolled back; a killed process leaves nothing of worth
+pragma synchronous = off;
+pragma foreign_keys = on;
+
+create table documents (
+    id text primary key,
+    slug text not null unique
+) without rowid;
+
+create table blocks (
+    id text primary key,         -- blk_<document id>_<order>
+    document_id text not null references documents,
+    block_order integer not null
+) without rowid;
+
+create table chunks (
+    id integer primary key,
+    document_id text not null references documents,
+    chunk_index integer not null,
+    start integer not null,      -- characters in the document's text, end exclusive; so in chunk_spans
+    end integer not null,
+    text text not null,
+    context text not null
+);
+
+create table chunk_spans (
+    chunk_id integer not null references chunks,
+    start integer not null,
+    end integer not null,
+    block_id text not null references blocks,
+    primary key (chunk_id, start)
+) without rowid;
+
+create virtual table vectors using vec0(
+    embedding float[{dimension}] distance_metric=cosine,
+    chunk_size=256               -- rows to a blob; 1024, the default, makes a large k twice as slow
+);
+"""
+
+_REASONS: dict[type[apsw.Error], str] = {
+    apsw.BusyError: "another process has it open: close that one or name another file",
+    apsw.LockedError: "another process has it open: close that one or name another file",
+    apsw.CantOpenError: "cannot be opened: check that the folder exists and may be written",
+    apsw.ReadOnlyError: "cannot be written: check the permissions",
+    apsw.FullError: "the disk is full: free some space and run again",
+    apsw.CorruptError: "damaged: remove it and run again",
+    apsw.NotADBError: "damaged: remove it and run again",
+}
+
+
+def create(path: Path | None, dimension: int) -> Connection:
+    """A new database, at `path` or in memory, with empty tables. Raises `FileError`."""
+    if path is not None and path.exists():
+        raise FileError(f"{path}: exists already, and a run's database is never used twice: remove it")
+    with translated(path):
+        connection = Connection(":memory:" if path is None else str(path))
+        try:
+            _load_sqlite_vec(connection)
+            connection.execute(_SCHEMA.format(dimension=dimension)).fetchall()  # all of it: apsw stops at a row
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@contextmanager
+def translated(path: Path | None) -> Iterator[None]:
+    """What SQLite raises inside becomes a `FileError` that names the database and what to do."""
+    try:
+        yield
+    except apsw.Error as error:
+        reason = next((text for kind, text in _REASONS.items() if isinstance(error, kind)), f"SQLite says: {error}")
+        raise FileError(f"{path or 'database in memory'}: {reason}") from error
+
+
+@contextmanager
+def transaction(connection: Connection, path: Path | None) -> Iterator[None]:
+    """All that is done inside or none of it. Not apsw's own: that hides a full disk, which ends it early."""
+    with translated(path):
+        connection.execute("begin")
+        try:
+            yield
+            connection.execute("commit")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("rollback")
+            raise
+
+
+def close(connection: Connection) -> None:
+    """Close; what SQLite still wants to say is of no interest, nothing here is kept."""
+    with suppress(apsw.Error):
+        connection.close(True)
+
+
+def _load_sqlite_vec(connection: Connection) -> None:
+    # Not imported: the Python module of sqlite-vec imports `sqlite3`, which some builds of Python lack.
+    package = importlib.util.find_spec("sqlite_vec")
+    if package is None or not package.submodule_search_locations:
+        raise FileError("sqlite-vec is not installed: pip install 'sqlite-vec>=0.1.9,<0.1.10'")
+    connection.enable_load_extension(True)
+    connection.load_extension(str(Path(package.submodule_search_locations[0]) / "vec0"))
+    connection.enable_load_extension(False)

@@ -1,0 +1,195 @@
+"""Documents go in with random ids, as in an application; nearest chunks come out by corpus identity."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.errors import DataError, EncodingError, Problem, UsageError
+from ragkit.records import Chunk, Document, Hit, Span
+from ragkit.store import database
+
+_MAX_K = 4096  # what vec0 accepts
+_MARGIN = 8  # fetched beyond k at once, so that a small tie group is seen to its end without a second scan
+_NORM_TOLERANCE = 1e-3
+
+
+class Store:
+    """A throwaway database: filled document by document, then only read; a context manager.
+
+    `path` is a file that must not exist yet, or `None` for memory. `dimension` is that of the vectors.
+    One thread at a time. Every method raises `FileError` when the database fails: locked, damaged, on a
+    full disk.
+    """
+
+    def __init__(self, path: Path | None, dimension: int) -> None:
+        self.path = path
+        self.dimension = dimension
+        self.chunk_count = 0
+        self._connection = database.create(path, dimension)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database; a file stays where it is."""
+        database.close(self._connection)
+
+    def add(self, document: Document, chunks: Sequence[Chunk], vectors: NDArray[np.float32]) -> str:
+        """Put in a document with its chunks and their vectors; returns its random runtime id.
+
+        `vectors` is float32, (chunks, dimension), every row finite and of length 1, else `EncodingError`
+        names the chunk. A second document of one slug is a `DataError`. All goes in or nothing does.
+        """
+        _check(vectors, (len(chunks), self.dimension), lambda row: _name(chunks[row]))
+        document_id = uuid.uuid4().hex
+        first = self.chunk_count + 1
+        connection = self._connection
+        with database.transaction(connection, self.path):
+            if self._rows("select 1 from documents where slug = ?", document.slug):
+                raise DataError([Problem(document.slug, 0, "duplicate-document", "is in the database already")])
+            connection.execute("insert into documents values (?, ?)", (document_id, document.slug))
+            connection.executemany(
+                "insert into blocks values (?, ?, ?)",
+                ((_block_id(document_id, block.order), document_id, block.order) for block in document.blocks),
+            )
+            connection.executemany(
+                "insert into chunks values (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    (number, document_id, chunk.index, chunk.start, chunk.end, chunk.text, chunk.context)
+                    for number, chunk in enumerate(chunks, first)
+                ),
+            )
+            connection.executemany(
+                "insert into chunk_spans values (?, ?, ?, ?)",
+                (
+                    (number, span.start, span.end, _block_id(document_id, span.block))
+                    for number, chunk in enumerate(chunks, first)
+                    for span in chunk.spans
+                ),
+            )
+            connection.executemany(
+                "insert into vectors (rowid, embedding) values (?, ?)",
+                ((number, vector.tobytes()) for number, vector in enumerate(vectors, first)),
+            )
+        self.chunk_count += len(chunks)
+        return document_id
+
+    def document_ids(self) -> dict[str, str]:
+        """The runtime id of every slug, in slug order."""
+        return dict(self._rows("select slug, id from documents order by slug"))
+
+    def block_ids(self, document_id: str) -> dict[int, str]:
+        """The runtime id of every block order of a document; empty for an unknown document."""
+        # The primary key holds the document's id, so its blocks are one range of it ("`" follows "_").
+        low, high = f"blk_{document_id}_", f"blk_{document_id}`"
+        found = self._rows("select block_order, id from blocks where id >= ? and id < ?", low, high)
+        return dict(sorted(found))
+
+    def locate_block(self, block_id: str) -> tuple[str, int]:
+        """Slug and block order behind a runtime block id. Raises `KeyError` if there is no such block."""
+        found = self._rows(
+            "select slug, block_order from blocks join documents on documents.id = document_id where blocks.id = ?",
+            block_id,
+        )
+        if not found:
+            raise KeyError(block_id)
+        slug, order = found[0]
+        return slug, order
+
+    def chunks(self) -> list[Chunk]:
+        """All chunks in canonical order: by slug (code points), then start."""
+        return sorted(self._load(range(1, self.chunk_count + 1)).values(), key=lambda chunk: (chunk.slug, chunk.start))
+
+    def nearest(self, vector: NDArray[np.float32], k: int) -> list[Hit]:
+        """The `k` chunks of the greatest cosine to `vector`, or all if there are fewer.
+
+        `vector` is float32, (dimension,), finite and of length 1, else `EncodingError`. The score is the
+        cosine, 1 - distance, in [-1, 1]. Chunks of equal score stand by slug, then start, and that order
+        also decides which of them make the cut, so results do not depend on what was put in first.
+        """
+        if k < 1:
+            raise UsageError(f"k must be at least 1, found {k}")
+        _check(vector, (self.dimension,), lambda _: "the question")
+        distances = self._within_reach(vector.tobytes(), k)
+        found = self._load(distances)
+        ranked = sorted(found, key=lambda number: (distances[number], found[number].slug, found[number].start))
+        return [Hit(found[number], 1.0 - distances[number], rank) for rank, number in enumerate(ranked[:k], 1)]
+
+    def _within_reach(self, vector: bytes, k: int) -> dict[int, float]:
+        """Distance of every chunk that is as near as the k-th nearest: its whole tie group, nothing beyond.
+
+        This is the seam for a faster search: one in two stages (bits, then exact distances of what
+        they let through) takes the place of this method, and nothing else changes.
+        """
+        fetch = k + _MARGIN
+        while fetch <= _MAX_K:
+            found = self._rows("select rowid, distance from vectors where embedding match ? and k = ?", vector, fetch)
+            if len(found) < fetch or found[-1][1] > found[k - 1][1]:
+                break
+            fetch *= 2
+        else:
+            found = self._rows("select rowid, vec_distance_cosine(embedding, ?) as d from vectors order by d", vector)
+        limit = found[min(k, len(found)) - 1][1] if found else 0.0
+        return {number: distance for number, distance in found if distance <= limit}
+
+    def _load(self, numbers: Iterable[int]) -> dict[int, Chunk]:
+        """Chunks by number."""
+        wanted = json.dumps(list(numbers))
+        spans: dict[int, list[Span]] = {}
+        for number, order, start, end in self._rows(
+            "select chunk_id, block_order, start, end from chunk_spans join blocks on blocks.id = block_id"
+            " where chunk_id in (select value from json_each(?)) order by chunk_id, start",
+            wanted,
+        ):
+            spans.setdefault(number, []).append(Span(order, start, end))
+        rows = self._rows(
+            "select chunks.id, slug, chunk_index, start, end, text, context"
+            " from chunks join documents on documents.id = document_id"
+            " where chunks.id in (select value from json_each(?))",
+            wanted,
+        )
+        return {
+            number: Chunk(slug, index, start, end, text, tuple(spans.get(number, ())), context)
+            for number, slug, index, start, end, text, context in rows
+        }
+
+    def _rows(self, statement: str, *values: Any) -> list[Any]:
+        with database.translated(self.path):
+            return self._connection.execute(statement, values).fetchall()
+
+
+def _block_id(document_id: str, order: int) -> str:
+    return f"blk_{document_id}_{order}"
+
+
+def _name(chunk: Chunk) -> str:
+    return f"{chunk.slug}, chunk {chunk.index} (characters {chunk.start} to {chunk.end})"
+
+
+def _check(vectors: NDArray[np.float32], shape: tuple[int, ...], name: Callable[[int], str]) -> None:
+    """Refuse what vec0 would store or compare without a word; `name` says whose vector a row is."""
+    if vectors.dtype != np.float32:
+        raise EncodingError(f"vectors must be float32, found {vectors.dtype}: convert them with astype")
+    if vectors.shape != shape:
+        raise EncodingError(f"vectors must have the shape {shape}, found {vectors.shape}: one for each text")
+    rows = vectors.reshape(-1, shape[-1])
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    wrong = np.flatnonzero(~(np.abs(norms - 1.0) <= _NORM_TOLERANCE))  # so written that NaN is wrong
+    if wrong.size:
+        row = int(wrong[0])
+        if not np.isfinite(norms[row]):
+            raise EncodingError(f"{name(row)}: its vector is not finite: check the model and the text")
+        raise EncodingError(f"{name(row)}: its vector must have length 1, found {norms[row]:.6g}: normalise it")
