@@ -31,7 +31,6 @@ _PARSERS = {
     ".markdown": "markdown",
     ".html": "html",
     ".htm": "html",
-    ".xhtml": "html",
     ".txt": "plaintext",
     ".text": "plaintext",
     ".pdf": "pdf",
@@ -64,24 +63,10 @@ def parse_document(path: Path, slug: str) -> Document:
     (`encrypted`, `scanned`, `damaged`...).
     """
     try:
-        if fault := corpus.slug_fault(slug):
-            raise DocumentError(slug, "slug", fault, "name the file by a plain relative path")
-        suffix = PurePosixPath(slug).suffix.lower()
-        if suffix not in _PARSERS:
-            raise DocumentError(
-                slug, "unsupported", f"no parser for {suffix or 'a name without suffix'}", corpus.CONVERT
-            )
-        data = _read(path, slug)
-        if kind := sniff.mislabelled(data, suffix):
-            raise DocumentError(
-                slug, "mislabelled", f"named {suffix} but it is {kind}", "give it the right suffix, or export it again"
-            )
-        parser = import_module(f"ragkit.ingest.{_PARSERS[suffix]}")
-        document: Document = parser.parse(data, slug)
+        return _parse(path, slug)
     except DocumentError as error:
         (problem,) = error.problems
         raise DocumentError(str(path), problem.rule, problem.found, problem.remedy) from error
-    return document
 
 
 def read_corpus(root: Path, progress: Progress | None = None) -> list[Document]:
@@ -102,6 +87,20 @@ def read_corpus(root: Path, progress: Progress | None = None) -> list[Document]:
     if problems:
         raise DataError(problems)
     return documents
+
+
+def _parse(path: Path, slug: str) -> Document:
+    if fault := corpus.slug_fault(slug):
+        raise DocumentError(slug, "slug", fault, "name the file by a plain relative path")
+    suffix = PurePosixPath(slug).suffix.lower()
+    if suffix not in _PARSERS:
+        raise DocumentError(slug, "unsupported", f"no parser for {suffix or 'a name without suffix'}", corpus.CONVERT)
+    data = _read(path, slug)
+    if kind := sniff.mislabelled(data, suffix):
+        remedy = "give it the suffix of what it is, or export it again"
+        raise DocumentError(slug, "mislabelled", f"named {suffix} but it is {kind}", remedy)
+    document: Document = import_module(f"ragkit.ingest.{_PARSERS[suffix]}").parse(data, slug)
+    return document
 
 
 def _read(path: Path, slug: str) -> bytes:

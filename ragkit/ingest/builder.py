@@ -27,6 +27,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _SUPERSCRIPTS = str.maketrans("0123456789+-\u2212", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 _RAISED = re.compile("[0-9]+|[+\u2212-][0-9]+")
+# Chinese and Japanese put no space between words, so a line end between two of their characters is nothing.
+_UNSPACED = "\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff01-\uff60\U00020000-\U0003ffff"
+_UNSPACED_LINE_END = re.compile(f"(?<=[{_UNSPACED}])[ \t]*\r?\n[ \t]*(?=[{_UNSPACED}])")
 
 
 def canonical(text: str) -> str:
@@ -79,7 +82,7 @@ class DocumentBuilder:
             self._title = (level, text)
 
     def paragraph(self, text: str, page: int | None = None) -> None:
-        """Running text; line ends inside it are spaces."""
+        """Running text; a line end inside it is a space, between Chinese or Japanese characters nothing."""
         self._append("paragraph", _one_line(text), page)
 
     def list_item(self, text: str, page: int | None = None) -> None:
@@ -126,4 +129,7 @@ class DocumentBuilder:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(canonical(text).split())
+    text = canonical(text)
+    if not text.isascii():
+        text = _UNSPACED_LINE_END.sub("", text)
+    return " ".join(text.split())

@@ -22,10 +22,10 @@ _EXPECTED = {
     ".pdf": ("PDF",),
     # What an Office container holds, and whether it is encrypted, is for the office parser to say.
     **dict.fromkeys((".docx", ".pptx", ".xlsx"), ("a ZIP or Office file", "an old or encrypted Office file")),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), ("HTML", "text")),
+    **dict.fromkeys((".html", ".htm"), ("HTML", "text")),
 }
 _HTML = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.I | re.S
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
 )
 _HEAD = 4096
 
