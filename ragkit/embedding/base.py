@@ -66,7 +66,7 @@ class TextError(EncodingError):
         return cls(
             index,
             f"{tokens} tokens with prefix and special tokens, the model reads at most {limit}: "
-            f"use smaller chunks (chunking.chunk_size)",
+            "shorten it, or use smaller chunks (chunking.chunk_size)",
         )
 
 

@@ -99,8 +99,8 @@ class Q8Encoder:
         vector = self._session.run([self._output], feeds)[0][0]
         if self._output == "last_hidden_state":
             mean = vector.mean(axis=0, dtype=np.float64)
-            length = np.linalg.norm(mean)
-            vector = (mean / length if length else mean).astype(np.float32)
+            with np.errstate(all="ignore"):  # what isn't finite is told by `checked`
+                vector = (mean / np.linalg.norm(mean)).astype(np.float32)
         return checked(index, vector, self.dimension)
 
 
