@@ -1,0 +1,347 @@
+"""What PDFium sees on each page: runs of text with place, size and font, and the straight lines drawn.
+
+The only module that knows pypdfium2. A call through ctypes costs about as much as PDFium needs to lay
+out a character, so nothing is asked per character: the text comes in one piece, and each run (the
+characters of one text object on one line) is found by bisection and described by a handful of calls.
+
+PDFium is not thread-safe: one document at a time in a process.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from ctypes import addressof, byref, c_double, c_float, c_ushort, create_string_buffer
+from dataclasses import dataclass
+from typing import Any
+
+from ragkit.errors import DocumentError
+from ragkit.ingest.pdf.words import HYPHEN, is_cjk
+
+MAX_PAGES = 5000
+_MAX_PATHS = 4000  # more is a drawing, not the lines of tables
+_BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx", re.IGNORECASE)
+_MONO = re.compile(r"mono|courier|consol|typewriter|cmtt|menlo", re.IGNORECASE)
+_THIN, _SHORT = 3.0, 6.0  # points: a filled shape this thin is a line; a line this short is a tick or a dash
+_LINES = re.compile(r"[^\s](?:[^\r\n]*[^\s])?")
+_SPACES = re.compile(" +")
+_CELL_GAP = 1.2  # em; a gap inside a text object that is wider than this is more than a word space
+_CJK_GAP = 0.5  # em; typesetters put a quarter em between Chinese and Latin that is no space
+_REPAIR = "export it again, or repair it (`qpdf in.pdf out.pdf`) and look what is missing"
+_OCR = "run OCR on it (`ocrmypdf in.pdf out.pdf`)"
+
+
+@dataclass(slots=True)
+class Run:
+    """Text of one font on one line. Points, origin at the page's top left, y grows downwards.
+
+    `top` and `bottom` bound the ink. `spaced`: a space or a line end stands before it; `typed`: a space
+    beside it is a character of the file, not a gap that was interpreted.
+    """
+
+    text: str
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    baseline: float
+    size: float
+    bold: bool
+    mono: bool
+    spaced: bool
+    typed: bool
+
+
+@dataclass(slots=True)
+class Rule:
+    """A straight line or one edge of a rectangle: horizontal (`y0 == y1`) or vertical (`x0 == x1`)."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+@dataclass(slots=True)
+class Page:
+    """One page, turned so that most of its text is upright. `number` is 1-based, sizes are points."""
+
+    number: int
+    width: float
+    height: float
+    runs: list[Run]
+    rules: list[Rule]
+
+
+def read(data: bytes, slug: str) -> tuple[list[Page], str]:
+    """All pages, and the title in the file's properties (often empty or meaningless).
+
+    Text that doesn't run along the page's main direction (watermarks, stamps in the margin) is left out.
+    Raises `DocumentError`: `mislabelled`, `encrypted`, `truncated`, `damaged`, `too-long`, `scanned`,
+    `no-text`, `unreadable-text`.
+    """
+    import pypdfium2  # loads a native library, which other formats don't need
+
+    if b"%PDF-" not in data[:1024]:
+        raise DocumentError(slug, "mislabelled", "not a PDF (no %PDF- at its start)", "give it the right suffix")
+    try:
+        pdf = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise _unopened(data, slug, error.err_code == pypdfium2.raw.FPDF_ERR_PASSWORD) from error
+    try:
+        # PDFium mends a broken index silently, and with it may lose pages silently.
+        if not pypdfium2.raw.FPDF_DocumentHasValidCrossReferenceTable(pdf.raw):
+            raise _unopened(data, slug, encrypted=False)
+        if not 1 <= len(pdf) <= MAX_PAGES:
+            raise DocumentError(slug, "too-long", f"{len(pdf)} pages; 1 to {MAX_PAGES} can be read", "split it")
+        reader = _Reader(pypdfium2.raw, pdf.raw, slug)
+        pages = [reader.page(index) for index in range(len(pdf))]
+        title = pdf.get_metadata_value("Title")
+    finally:
+        pdf.close()
+    reader.check(len(pages))
+    return pages, title
+
+
+def _unopened(data: bytes, slug: str, encrypted: bool) -> DocumentError:
+    if encrypted:
+        remedy = "save it without a password (`qpdf --decrypt --password=... in.pdf out.pdf`)"
+        return DocumentError(slug, "encrypted", "it needs a password", remedy)
+    if b"%%EOF" not in data[-2048:]:
+        found = f"it breaks off after {len(data)} bytes, without %%EOF"
+        return DocumentError(slug, "truncated", found, "copy or download the whole file again")
+    return DocumentError(slug, "damaged", "its index of objects (cross-reference table) is broken", _REPAIR)
+
+
+class _Reader:
+    """Reads pages through one set of output buffers, and notes what is wrong with which page."""
+
+    def __init__(self, raw: Any, pdf: Any, slug: str) -> None:
+        self._raw, self._pdf, self._slug = raw, pdf, slug
+        self._edges = [c_double() for _ in range(4)]  # left, top, right, bottom of a piece of text
+        self._corners = [c_float() for _ in range(4)]  # left, bottom, right, top of a page object
+        self._edge_references = [byref(edge) for edge in self._edges]
+        self._char_references = [self._edge_references[i] for i in (0, 2, 3, 1)]  # GetCharBox has another order
+        self._corner_references = [byref(corner) for corner in self._corners]
+        self._matrix = raw.FS_MATRIX()
+        self._pictures: list[int] = []
+        self._characters = self._unmapped = 0
+
+    def page(self, index: int) -> Page:
+        raw = self._raw
+        page = raw.FPDF_LoadPage(self._pdf, index)
+        if not page:
+            raise DocumentError(self._slug, "damaged", f"page {index + 1} can't be read", _REPAIR)
+        try:
+            text_page = raw.FPDFText_LoadPage(page)
+            if not text_page:
+                raise DocumentError(self._slug, "damaged", f"the text of page {index + 1} can't be read", _REPAIR)
+            try:
+                runs = list(self._runs(text_page))
+            finally:
+                raw.FPDFText_ClosePage(text_page)
+            box = raw.FS_RECTF()
+            raw.FPDF_GetPageBoundingBox(page, byref(box))
+            if not runs and self._has_picture(page):
+                self._pictures.append(index + 1)
+            rules = list(self._rules(page)) if runs else []
+            return _upright(index + 1, (box.left, box.bottom, box.right, box.top), runs, rules)
+        finally:
+            raw.FPDF_ClosePage(page)
+
+    def check(self, count: int) -> None:
+        """Refuse what would be lost silently: pages that are pictures, text without a known encoding."""
+        if self._pictures:
+            pages = ", ".join(map(str, self._pictures[:10])) + (", ..." if len(self._pictures) > 10 else "")
+            found = f"{len(self._pictures)} of its {count} pages are pictures without text (pages: {pages})"
+            raise DocumentError(self._slug, "scanned", found, _OCR)
+        if not self._characters:
+            raise DocumentError(self._slug, "no-text", f"no text on any of its {count} pages", _OCR)
+        if self._unmapped > 0.3 * self._characters:
+            found = f"the fonts don't say what {self._unmapped} of its {self._characters} characters are"
+            raise DocumentError(self._slug, "unreadable-text", found, "run OCR (`ocrmypdf --force-ocr in.pdf out.pdf`)")
+
+    def _runs(self, text_page: Any) -> Iterator[tuple[int, Run]]:
+        """Runs with the quarter turns, counter-clockwise, of their text; slanted text is skipped."""
+        raw, matrix = self._raw, self._matrix
+        text = self._text(text_page)
+        styles: dict[int, tuple[bool, bool]] = {}
+
+        def owner(at: int) -> int:
+            """Address of the text object of a character; 0 for a space that PDFium made up."""
+            found = raw.FPDFText_GetTextObject(text_page, at)
+            return addressof(found.contents) if found else 0
+
+        for start, end in _stretches(text, owner):
+            raw.FPDFText_GetMatrix(text_page, start, byref(matrix))
+            turns = math.atan2(matrix.b, matrix.a) / (math.pi / 2)
+            size = raw.FPDFText_GetFontSize(text_page, start) * math.hypot(matrix.c, matrix.d)
+            if abs(turns - round(turns)) > 0.06 or not 0.5 < size < 2000:
+                continue
+            font = raw.FPDFTextObj_GetFont(raw.FPDFText_GetTextObject(text_page, start))
+            address = addressof(font.contents) if font else 0
+            if address not in styles:
+                styles[address] = self._style(font)
+            bold, mono = styles[address]
+            typed = (text[start - 1 : start] == " " and owner(start - 1) != 0) or (
+                text[end : end + 1] == " " and owner(end) != 0
+            )
+            for first, last, words in self._pieces(text_page, text, start, end, size, owner):
+                if self._ink(text_page, first, last):
+                    left, top, right, bottom = (edge.value for edge in self._edges)
+                    spaced = first == 0 or text[first - 1].isspace()
+                    baseline = matrix.f if round(turns) % 2 == 0 else matrix.e
+                    yield (
+                        round(turns) % 4,
+                        Run(words, left, right, top, bottom, baseline, size, bold, mono, spaced, typed),
+                    )
+
+    def _text(self, text_page: Any) -> str:
+        """One character per PDFium index, so characters beyond U+FFFF are two surrogates."""
+        count = self._raw.FPDFText_CountChars(text_page)
+        units = (c_ushort * (count + 1))()
+        written = self._raw.FPDFText_GetText(text_page, 0, count, units) if count > 0 else 1
+        if written == count + 1:
+            text = "".join(map(chr, units[:count]))
+        else:  # it left out characters without a Unicode value
+            text = "".join(chr(self._raw.FPDFText_GetUnicode(text_page, i) or 0xFFFD) for i in range(max(count, 0)))
+        text = text.replace("\ufffe", HYPHEN).replace("\x02", HYPHEN)
+        visible = text.split()
+        self._characters += sum(map(len, visible))
+        self._unmapped += sum(c == "\ufffd" or "\ue000" <= c <= "\uf8ff" or c < " " for word in visible for c in word)
+        return text
+
+    def _pieces(
+        self, text_page: Any, text: str, start: int, end: int, size: float, owner: Callable[[int], int]
+    ) -> Iterator[tuple[int, int, str]]:
+        """A stretch cut at gaps of table width, without the spaces PDFium saw beside Chinese and Japanese."""
+        space = text.find(" ", start, end)
+        # Files either have space characters or leave gaps: the first space tells which.
+        if space < 0 or owner(space):
+            yield start, end, text[start:end]
+            return
+        first = done = start
+        words = ""
+        for match in _SPACES.finditer(text, start, end):
+            words += text[done : match.start()]
+            done = match.end()
+            gap = self._gap(text_page, match.start() - 1, done)
+            if gap > _CELL_GAP * size:
+                yield first, match.start(), words
+                first, words = done, ""
+            elif gap > _CJK_GAP * size or not (is_cjk(text[match.start() - 1]) or is_cjk(text[done])):
+                words += " "
+        yield first, end, words + text[done:end]
+
+    def _gap(self, text_page: Any, before: int, after: int) -> float:
+        self._raw.FPDFText_GetCharBox(text_page, before, *self._char_references)
+        right = self._edges[2].value
+        self._raw.FPDFText_GetCharBox(text_page, after, *self._char_references)
+        return float(self._edges[0].value - right)
+
+    def _ink(self, text_page: Any, first: int, last: int) -> bool:
+        """Put the bounds of characters `[first, last)` into the buffer; false when they show nothing."""
+        if not self._raw.FPDFText_CountRects(text_page, first, last - first):
+            return False
+        return bool(self._raw.FPDFText_GetRect(text_page, 0, *self._edge_references))
+
+    def _style(self, font: Any) -> tuple[bool, bool]:
+        """Whether a font is bold and whether it is monospaced, by its name and its descriptor."""
+        if not font:
+            return False, False
+        name = create_string_buffer(256)
+        self._raw.FPDFFont_GetBaseFontName(font, name, 256)
+        flags = max(self._raw.FPDFFont_GetFlags(font), 0)
+        shown = name.value.decode("latin-1")
+        return bool(_BOLD.search(shown) or flags & 1 << 18), bool(_MONO.search(shown) or flags & 1)
+
+    def _has_picture(self, page: Any) -> bool:
+        """Whether anything but vector drawing is on the page: an image, or a form that may hold one."""
+        raw = self._raw
+        kinds = (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM)
+        objects = range(raw.FPDFPage_CountObjects(page))
+        return any(raw.FPDFPageObj_GetType(raw.FPDFPage_GetObject(page, i)) in kinds for i in objects)
+
+    def _rules(self, page: Any) -> Iterator[Rule]:
+        raw = self._raw
+        found = (raw.FPDFPage_GetObject(page, i) for i in range(raw.FPDFPage_CountObjects(page)))
+        paths = [item for item in found if raw.FPDFPageObj_GetType(item) == raw.FPDF_PAGEOBJ_PATH]
+        for path in paths if len(paths) <= _MAX_PATHS else ():
+            if not raw.FPDFPageObj_GetBounds(path, *self._corner_references):
+                continue
+            x0, y0, x1, y1 = (corner.value for corner in self._corners)
+            width, height = x1 - x0, y1 - y0
+            if height < _THIN and width > _SHORT:
+                yield Rule(x0, (y0 + y1) / 2, x1, (y0 + y1) / 2)
+            elif width < _THIN and height > _SHORT:
+                yield Rule((x0 + x1) / 2, y0, (x0 + x1) / 2, y1)
+            elif width > _SHORT and height > _SHORT and raw.FPDFPath_CountSegments(path) in (4, 5):
+                yield from (Rule(x0, y0, x1, y0), Rule(x0, y1, x1, y1), Rule(x0, y0, x0, y1), Rule(x1, y0, x1, y1))
+
+
+def _stretches(text: str, owner: Callable[[int], int]) -> Iterator[tuple[int, int]]:
+    """`[start, end)` of each text object on each line, spaces around it left out."""
+    for line in _LINES.finditer(text):
+        start, stop = line.span()
+        while start < stop:
+            this = owner(start)
+            if owner(stop - 1) == this:  # the usual case: a line is one object
+                end = stop
+            else:  # the first character of another object lies in (low, high]
+                low, high = start, stop - 1
+                while high - low > 1:
+                    middle = (low + high) // 2
+                    while text[middle] == " ":  # made-up spaces have no owner
+                        middle -= 1
+                    if middle <= low:
+                        middle = (low + high) // 2
+                        while middle < high and text[middle] == " ":
+                            middle += 1
+                        if middle == high:
+                            break
+                    if owner(middle) == this:
+                        low = middle
+                    else:
+                        high = middle
+                end = low + 1
+            yield start, end
+            start = end
+            while start < stop and text[start] == " ":
+                start += 1
+
+
+def _upright(
+    number: int, box: tuple[float, float, float, float], runs: list[tuple[int, Run]], rules: list[Rule]
+) -> Page:
+    """The page turned by the quarter turns of most of its text, y downwards, and only that text."""
+    left, bottom, right, top = box
+    weights = Counter[int]()
+    for turns, run in runs:
+        weights[turns] += len(run.text)
+    turns = min(weights, key=lambda t: (-weights[t], t), default=0)
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        if turns == 0:
+            return x - left, top - y
+        if turns == 1:
+            return y - bottom, x - left
+        if turns == 2:
+            return right - x, y - bottom
+        return top - y, right - x
+
+    kept: list[Run] = []
+    width, height = (right - left, top - bottom) if turns % 2 == 0 else (top - bottom, right - left)
+    for own, run in runs:
+        if own != turns:
+            continue
+        xs, ys = zip(place(run.x0, run.top), place(run.x1, run.bottom), strict=True)
+        run.x0, run.x1, run.top, run.bottom = min(xs), max(xs), min(ys), max(ys)
+        run.baseline = place(run.baseline, run.baseline)[1]
+        if run.x1 > 0 and run.x0 < width and run.bottom > 0 and run.top < height:
+            kept.append(run)
+    for rule in rules:
+        xs, ys = zip(place(rule.x0, rule.y0), place(rule.x1, rule.y1), strict=True)
+        rule.x0, rule.x1, rule.y0, rule.y1 = min(xs), max(xs), min(ys), max(ys)
+    return Page(number, width, height, kept, rules)

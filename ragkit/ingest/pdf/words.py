@@ -1,0 +1,121 @@
+"""Letters, hyphens and the joints between lines: how the lines of a paragraph become one text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+
+HYPHEN = "\u00ad"
+"""Stands for a hyphen at the end of a line, whether it was typed or made by the typesetter."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)*")
+_LINE_END = re.compile(r"([^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)*)[-\u2010\u00ad]$")
+_BULLET = re.compile(r"[\u2022\u2023\u25e6\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u2043\u30fb\uf0b7\u00b7]\s*")
+_DASH = re.compile(r"[-\u2013\u2014*]\s+")
+_NUMBER = re.compile(r"(?:\(?(\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\[\d{1,3}\])\s+")
+_CONJUNCTIONS = frozenset(
+    [
+        "und",
+        "oder",
+        "bzw",
+        "sowie",
+        "bis",
+        "noch",
+        "and",
+        "or",
+        "to",
+        "nor",
+        "et",
+        "ou",
+        "y",
+        "o",
+        "e",
+        "u",
+        "en",
+        "of",
+        "og",
+        "och",
+    ]
+)
+_MATHEMATICAL = re.compile("[\U0001d400-\U0001d7ff\u210e]")
+
+
+def has_marker(text: str) -> bool:
+    """Whether it begins like an item of a list: a bullet, a dash, a number with a point or a bracket."""
+    return bool(_BULLET.match(text) or _DASH.match(text) or _NUMBER.match(text))
+
+
+def has_bullet(text: str) -> bool:
+    """Whether it begins with a character that is nothing but a bullet."""
+    return _BULLET.match(text) is not None
+
+
+def without_bullet(text: str) -> str:
+    """The item's text; numbers stay, they are text in a PDF and may be referred to."""
+    return (_BULLET if has_bullet(text) else _DASH).sub("", text, count=1)
+
+
+def is_cjk(character: str) -> bool:
+    """Whether it is written without spaces between words: Chinese, Japanese and their punctuation."""
+    return (
+        "\u2e80" <= character <= "\u9fff"
+        or "\uf900" <= character <= "\ufaff"
+        or ("\uff00" <= character <= "\uffef" or "\U00020000" <= character <= "\U0003ffff")
+    )
+
+
+def plain(text: str) -> str:
+    """Pairs of surrogates joined, and the italic, bold or script letters of formulas as letters."""
+    if text.isascii():
+        return text
+    text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _MATHEMATICAL.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+
+
+def vocabulary(lines: Iterable[str]) -> frozenset[str]:
+    """The words of a document, compounds with their hyphens, as they stand within lines; lower case.
+
+    The last word of a line that ends in a hyphen isn't one of them.
+    """
+    words: set[str] = set()
+    for line in lines:
+        words.update(word.lower() for word in _WORD.findall(_LINE_END.sub("", line)))
+    return frozenset(words)
+
+
+def join(lines: Iterable[str], known: AbstractSet[str] = frozenset()) -> str:
+    """The text of a paragraph: hyphenation undone, no space where Chinese or Japanese is continued.
+
+    A hyphen at a line end is kept before a capital or a digit (`E-Mail`, `2-Stufen`), after a digit
+    (`2-stage`), where `known` has the compound but not the joined word, and, with a space, before a
+    conjunction (`Ein- und Ausgang`); otherwise the word is joined.
+    """
+    text = ""
+    for line in lines:
+        text = _joined(text, line.strip(), known) if text else line.strip()
+    return text.replace(HYPHEN, "-")
+
+
+def _joined(text: str, line: str, known: AbstractSet[str]) -> str:
+    if not line:
+        return text
+    if text[-1] in "-\u2010\u00ad" and len(text) > 1:
+        start = _WORD.match(line)
+        following = start[0] if start else ""
+        if text[-2].isspace() or not text[-2].isalnum():  # a dash, not a hyphen
+            return f"{text} {line}"
+        if following.lower() in _CONJUNCTIONS:
+            return f"{text[:-1]}- {line}"
+        end = _LINE_END.search(text)
+        if end is None or not following or not following[0].islower():
+            return f"{text[:-1]}-{line}"
+        before = end[1].lower()
+        compound, word = f"{before}-{following.lower()}", f"{before}{following.lower()}"
+        return f"{text[:-1]}-{line}" if compound in known and word not in known else text[:-1] + line
+    if is_cjk(text[-1]) or is_cjk(line[0]):
+        return text + line
+    if text[-1] in "/\u2014" and not text[-2:-1].isspace():  # broken after a slash or an em dash
+        return text + line
+    return f"{text} {line}"
