@@ -68,9 +68,8 @@ def passage_ranking(slots: Sequence[int | None], hits: int) -> list[str]:
     length = max([hits] + [slot for slot, judgment in enumerate(slots, start=1) if judgment is not None])
     places = [*slots, *[None] * (length - len(slots))][:length]
     return [
-        f"filler-{slot}" if judgment is None else judgment_id(judgment)
-        for slot, judgment in enumerate(places, start=1)
-    ]  # fmt: skip
+        f"filler-{slot}" if judgment is None else judgment_id(judgment) for slot, judgment in enumerate(places, start=1)
+    ]
 
 
 def format_qrels(judgments: Mapping[str, Mapping[str, int]]) -> str:

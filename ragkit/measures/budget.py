@@ -67,9 +67,11 @@ def covered_within(
     `before[i]` is how many tokens stand before `chunks[i]`; the chunk that crosses the budget is cut at
     it. A quote that the chunker cut in two is covered when both halves are kept.
     """
+    targets = tuple(targets)
+    wanted = {target.slug for target in targets}
     kept: dict[str, list[Interval]] = defaultdict(list)
     for chunk, start in zip(chunks, before, strict=True):
-        if start < budget:
+        if start < budget and chunk.slug in wanted:
             kept[chunk.slug] += tokens.kept(chunk, budget - start)
     return frozenset(
         target.group for target in targets if target.slug in kept and coverage.holds(kept[target.slug], target)

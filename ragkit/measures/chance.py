@@ -56,12 +56,12 @@ class BudgetChance:
         tokens: Tokens,
         coverage: Coverage,
         *,
-        largest: int,
+        budgets: Sequence[int],
         seed: int,
         permutations: int = PERMUTATIONS,
     ) -> None:
         self._index, self._tokens, self._coverage = index, tokens, coverage
-        self._largest, self._permutations = largest, permutations
+        self._budgets, self._permutations = tuple(budgets), permutations
         self._lengths = np.array([tokens.count(chunk) for chunk in index.chunks], dtype=np.int64)
         draws, chunks, starts = [], [], []
         generator = np.random.Generator(np.random.PCG64(seed))
@@ -71,7 +71,7 @@ class BudgetChance:
             order = generator.permuted(np.tile(np.arange(len(self._lengths)), (count, 1)), axis=1)
             length = self._lengths[order]
             before = np.cumsum(length, axis=1) - length
-            row, column = np.nonzero(before < largest)
+            row, column = np.nonzero(before < max(budgets))
             draws.append(row + first)
             chunks.append(order[row, column])
             starts.append(before[row, column])
@@ -81,25 +81,25 @@ class BudgetChance:
         self._start = np.concatenate(starts)[by_chunk]
         self._bounds = np.searchsorted(chunk[by_chunk], np.arange(len(self._lengths) + 1))
 
-    def covered(self, target: Target, budgets: Sequence[int]) -> NDArray[np.bool_]:
+    def covered(self, target: Target) -> NDArray[np.bool_]:
         """(budgets, permutations): whether what fits into the budget covers the target."""
         near = self._index.overlapping(target)
-        start = np.full((self._permutations, len(near)), self._largest)
+        start = np.full((self._permutations, len(near)), max(self._budgets))
         for column, position in enumerate(near):
             entries = slice(self._bounds[position], self._bounds[position + 1])
             start[self._draw[entries], column] = self._start[entries]
-        kept = [np.clip(budget - start, 0, self._lengths[near]) for budget in budgets]
+        kept = [np.clip(budget - start, 0, self._lengths[near]) for budget in self._budgets]
         if target.kind == "document":
             return np.array([tokens.any(axis=1) for tokens in kept])
         known: dict[bytes, bool] = {}  # few combinations recur in most permutations
         return np.array([self._holds(tokens, near, target, known) for tokens in kept])
 
-    def recalls(self, groups: Sequence[Sequence[Target]], budgets: Sequence[int]) -> list[float]:
+    def recalls(self, groups: Sequence[Sequence[Target]]) -> list[float]:
         """Per budget, the mean over groups of the share of permutations that cover a member."""
-        shares = np.zeros(len(budgets))
+        shares = np.zeros(len(self._budgets))
         for members in groups:
             if members:
-                shares += np.any([self.covered(target, budgets) for target in members], axis=0).mean(axis=1)
+                shares += np.any([self.covered(target) for target in members], axis=0).mean(axis=1)
         return [float(share) / len(groups) for share in shares]
 
     def _holds(

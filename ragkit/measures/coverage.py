@@ -66,15 +66,8 @@ class Coverage:
 
     def common(self, slug: str, left: Sequence[Interval], right: Sequence[Interval]) -> int:
         """Non-whitespace characters that two sets of disjoint intervals share."""
-        return self.length(
-            slug,
-            (
-                (max(a, c), min(b, d))
-                for a, b in left
-                for c, d in right
-                if a < d and c < b
-            ),
-        )  # fmt: skip
+        shared = ((max(a, c), min(b, d)) for a, b in left for c, d in right if a < d and c < b)
+        return self.length(slug, shared)
 
     def needed(self, target: Target) -> int:
         """How many of the target's characters have to be held; 0 for a document."""

@@ -9,9 +9,7 @@ from ragkit.measures.coverage import Coverage, Interval, intervals_of, merged
 from ragkit.records import Chunk, Target
 
 
-def evidence(
-    coverage: Coverage, chunks: Sequence[Chunk], targets: Iterable[Target]
-) -> tuple[float, float] | None:  # fmt: skip
+def evidence(coverage: Coverage, chunks: Sequence[Chunk], targets: Iterable[Target]) -> tuple[float, float] | None:
     """Evidence recall and precision of the given (first k) chunks; each in [0, 1].
 
     With U the union of the chunks' spans and J the union of the judged quotes and blocks, in

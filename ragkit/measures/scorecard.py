@@ -133,25 +133,11 @@ class Scorer:
         values = self._rank_measures(ranks, view.grades)
         lows, highs = self._rank_measures(worst, view.grades), self._rank_measures(best, view.grades)
         chance = {
-            name: (
-                recall_chance(view.counts, len(self._index.chunks), k)
-                if self.unit == "passage"
-                else document_chance(self._documents, k)
-            )
+            name: self._recall_chance(view.counts, k)
             for name, k in zip(contract.RECALLS, contract.RECALL_CUTOFFS, strict=True)
         }
         if self.unit == "passage":
-            found = evidence(self._coverage, [hit.chunk for hit in hits[: contract.EVIDENCE_CUTOFF]], targets)
-            if found is not None:
-                values.update(zip(contract.EVIDENCE, found, strict=True))
-            self._check_budgets(question.id, trace)
-            groups = [[t for t in targets if t.group == group] for group in range(len(view.grades))]
-            shares = self._chances().recalls(groups, contract.TOKEN_BUDGETS)
-            chance.update(zip(contract.BUDGET_RECALLS, shares, strict=True))
-            lengths = [self._tokens.count(hit.chunk) for hit in hits]
-            fewest, most = start_bounds([hit.score for hit in hits], lengths)
-            for into, before in ((values, starts(lengths)), (highs, fewest), (lows, most)):
-                into.update(self._budget_recalls(hits, before, targets, len(view.grades)))
+            self._add_text_measures(question.id, targets, view, values, (lows, highs), chance)
         coverable = tuple(count > 0 for count in view.counts)
         return replace(
             score,
@@ -163,6 +149,32 @@ class Scorer:
             coverable=coverable,
             losses=find_losses(view.trace, view.covered, self.depth, view.located, coverable),
         )
+
+    def _add_text_measures(
+        self,
+        question: str,
+        targets: Sequence[Target],
+        view: _View,
+        values: dict[str, float],
+        bounds: tuple[dict[str, float], dict[str, float]],
+        chance: dict[str, float],
+    ) -> None:
+        """Evidence and token budgets, which look at the retrieved text."""
+        hits = view.trace.hits
+        found = evidence(self._coverage, [hit.chunk for hit in hits[: contract.EVIDENCE_CUTOFF]], targets)
+        if found is not None:
+            values.update(zip(contract.EVIDENCE, found, strict=True))
+        candidates = [hit.chunk for hit in view.trace.candidates]
+        for budget in contract.TOKEN_BUDGETS:
+            exhausted = self._exhausted(view.trace)
+            check_reach(budget, candidates, self._tokens, exhausted=exhausted, where=f"question {question}")
+        lengths = [self._tokens.count(hit.chunk) for hit in hits]
+        fewest, most = start_bounds([hit.score for hit in hits], lengths)
+        for into, before in zip((values, *bounds), (starts(lengths), most, fewest), strict=True):
+            into.update(self._budget_recalls(hits, before, targets, len(view.grades)))
+        groups = [[target for target in targets if target.group == group] for group in range(len(view.grades))]
+        shares = self._chances().recalls(groups)
+        chance.update(zip(contract.BUDGET_RECALLS, shares, strict=True))
 
     def _view(self, question: Question, targets: Sequence[Target], trace: Trace) -> _View:
         if self.unit == "document":
@@ -212,6 +224,11 @@ class Scorer:
             contract.NDCG: ndcg(ranks, grades, self.depth),
         }
 
+    def _recall_chance(self, counts: Sequence[int], k: int) -> float:
+        if self.unit == "document":
+            return document_chance(self._documents, k)
+        return recall_chance(counts, len(self._index.chunks), k)
+
     def _budget_recalls(
         self, hits: Sequence[Hit], before: Sequence[int], targets: Sequence[Target], judgments: int
     ) -> dict[str, float]:
@@ -221,20 +238,12 @@ class Scorer:
             for name, budget in zip(contract.BUDGET_RECALLS, contract.TOKEN_BUDGETS, strict=True)
         }
 
-    def _check_budgets(self, question: str, trace: Trace | None) -> None:
-        if trace is not None:
-            candidates = [hit.chunk for hit in trace.candidates]
-            exhausted = self._exhausted(trace)
-            for budget in contract.TOKEN_BUDGETS:
-                check_reach(budget, candidates, self._tokens, exhausted=exhausted, where=f"question {question}")
-
     def _exhausted(self, trace: Trace) -> bool:
         return len(trace.candidates) < self._candidate_k or len(trace.candidates) >= len(self._index.chunks)
 
     def _chances(self) -> BudgetChance:
         if self._budget_chance is None:
-            largest = max(contract.TOKEN_BUDGETS)
             self._budget_chance = BudgetChance(
-                self._index, self._tokens, self._coverage, largest=largest, seed=self._seed
+                self._index, self._tokens, self._coverage, budgets=contract.TOKEN_BUDGETS, seed=self._seed
             )
         return self._budget_chance

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+_NO_HIT: Final = float("-inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +45,8 @@ def auroc(answerable: Sequence[float | None], unanswerable: Sequence[float | Non
     """
     if not answerable or not unanswerable:
         return None
-    scored = [(float("-inf") if score is None else score, positive) for scores, positive in
-              ((answerable, True), (unanswerable, False)) for score in scores]  # fmt: skip
+    scored = [(_NO_HIT if score is None else score, True) for score in answerable]
+    scored += [(_NO_HIT if score is None else score, False) for score in unanswerable]
     scored.sort()
     wins, below, at = 0.0, 0, 0
     while at < len(scored):
