@@ -6,6 +6,7 @@ of what was read, so that two files that say the same have the same id.
 
 from __future__ import annotations
 
+import copy
 import difflib
 import hashlib
 import json
@@ -165,6 +166,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Configuration:
 
 def parse(entries: dict[str, Any], origin: str, overrides: Sequence[str] = ()) -> Configuration:
     """A configuration from already parsed TOML; `origin` names it in messages."""
+    entries = copy.deepcopy(entries)
     for override in overrides:
         _apply(entries, override)
     try:

@@ -53,6 +53,8 @@ def read_json(path: Path) -> Any:
         raise FileError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
     except RecursionError as error:
         raise FileError(f"{path}: JSON nested too deeply") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise FileError(f"{path}: not JSON: {error}") from error
 
 
 def _rounded(value: Any) -> Any:
@@ -103,26 +105,40 @@ def replacing_directory(target: Path) -> Iterator[Path]:
     """A folder to fill; on success it takes the place of `target`, on failure it is gone.
 
     An existing `target` is moved aside first and removed last, so an interruption leaves the old folder
-    or the new one, at worst for an instant none, never a mixture. Raises `FileError`.
+    or the new one, at worst for an instant none, never a mixture. Raises `FileError`, also when `target`
+    is a file.
     """
     staging = None
     try:
+        if target.exists() and not target.is_dir():
+            raise FileError(f"{target}: is a file; a folder is written here")
         target.parent.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp"))
         staging.chmod(0o777 & ~_umask())
         yield staging
-        old = None
-        if target.exists():
-            old = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".old"))
-            target.rename(old / target.name)
-        staging.rename(target)
-        if old is not None:
-            shutil.rmtree(old)
+        _swap(staging, target)
     except OSError as error:
         raise FileError(f"{target}: cannot be written: {error.strerror or error}") from error
     finally:
         if staging is not None:
             shutil.rmtree(staging, ignore_errors=True)
+
+
+def _swap(staging: Path, target: Path) -> None:
+    if not target.exists():
+        staging.rename(target)
+        return
+    aside = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".old"))
+    try:
+        target.rename(aside / target.name)
+        try:
+            staging.rename(target)
+        except BaseException:
+            (aside / target.name).rename(target)
+            raise
+    finally:
+        if target.exists():  # else what stands aside is the only copy
+            shutil.rmtree(aside, ignore_errors=True)
 
 
 def _umask() -> int:
