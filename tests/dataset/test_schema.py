@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import jsonschema
 import pytest
 
 from ragkit.dataset import dataset_hashes, question_schema, splits_schema, write_schemas
-from ragkit.errors import FileError
+from ragkit.errors import FileError, Problem
 from ragkit.records import Document
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +59,15 @@ def test_the_splits_schema_knows_its_own_reference() -> None:
 def test_editor_settings_point_to_files_that_exist() -> None:
     settings = json.loads((ROOT / ".vscode" / "settings.json").read_text())
     assert all((ROOT / each["url"]).is_file() for each in settings["json.schemas"])
+
+
+def test_the_editor_task_understands_a_problem() -> None:
+    [task] = json.loads((ROOT / ".vscode" / "tasks.json").read_text())["tasks"]
+    pattern = task["problemMatcher"]["pattern"]["regexp"]
+    message = str(Problem("eval/questions.jsonl", 3, "bad-id", '`id` "a b" is wrong', "mend it"))
+    match = re.fullmatch(pattern, message)
+    assert match is not None
+    assert match.groups() == ("eval/questions.jsonl", "3", "bad-id", '`id` "a b" is wrong -> mend it')
 
 
 def test_hashes_follow_content_and_slugs_but_not_order(tmp_path: Path, make_document: Callable[..., Document]) -> None:
