@@ -20,7 +20,7 @@ without text makes the whole file an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ragkit.ingest.builder import DocumentBuilder
 from ragkit.ingest.pdf import aligned, blocks, columns, furniture, lines, pages, tables
@@ -32,6 +32,7 @@ from ragkit.records import Document
 
 _Items = list[Line | Table]
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)[.)]?\s")
+_MARK = re.compile(r"^([\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)(?=\w)")  # of a footnote, set close to its text
 _LEADERS = re.compile(r"(?:\s?[.\u2026\u00b7]){4,}\s*")
 
 
@@ -40,13 +41,13 @@ def parse(data: bytes, slug: str) -> Document:
     found, title = pages.read(data, slug)
     drafts = _drafts(found)
     builder = DocumentBuilder(slug, "pdf", data)
-    known = vocabulary(line.text for draft in drafts for line in draft.lines)
+    known = vocabulary(_texts(drafts))
     levels = _levels([draft for draft in drafts if draft.kind == "heading"])
     depths = iter(levels)
     for draft in drafts:
         text = _LEADERS.sub(" \u2026 ", join((line.text for line in draft.lines), known))
         if draft.table:
-            builder.table(draft.table.rows, draft.page)
+            builder.table([[join(cell, known) for cell in row] for row in draft.table.rows], draft.page)
         elif draft.kind == "heading":
             builder.heading(text, next(depths), draft.page)
         elif draft.kind == "item":
@@ -54,8 +55,15 @@ def parse(data: bytes, slug: str) -> Document:
         elif draft.kind == "code":
             builder.code(_code(draft.lines), draft.page)
         else:
-            builder.paragraph(text, draft.page)
+            builder.paragraph(_MARK.sub(r"\1 ", text), draft.page)
     return builder.build("" if levels else title, pages=len(found))
+
+
+def _texts(drafts: Sequence[Draft]) -> Iterator[list[str]]:
+    for draft in drafts:
+        yield [line.text for line in draft.lines]
+        if draft.table:
+            yield from (cell for row in draft.table.rows for cell in row)
 
 
 def _drafts(found: Sequence[pages.Page]) -> list[Draft]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ragkit.ingest.pdf.lines import Line, merged, rows
 from ragkit.ingest.pdf.pages import Rule
 from ragkit.ingest.pdf.tables import Table
-from ragkit.ingest.pdf.words import has_marker, join
+from ragkit.ingest.pdf.words import has_marker
 
 _Gap = tuple[float, float]
 _ROWS_APART = 3.2  # em; rows further apart than this are not of one table
@@ -135,7 +135,7 @@ def _table(rows: Sequence[list[Line]], gaps: Sequence[_Gap], rules: Sequence[Rul
         max(piece.x1 for piece in pieces),
         min(piece.top for piece in pieces),
         max(piece.bottom for piece in pieces),
-        [[join(lines) for lines in row] for row in cells],
+        cells,
     )
 
 

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from ragkit.ingest.pdf.lines import Line
@@ -39,7 +39,7 @@ class Draft:
 
     kind: Kind
     page: int
-    lines: list[Line] = field(default_factory=list)
+    lines: list[Line]
     left: float = 0.0
     right: float = 0.0
     table: Table | None = None
@@ -80,7 +80,7 @@ def drafts(items: Sequence[Line | Table], page: int, usual: Style) -> tuple[list
     at = -1
     for index, item in enumerate(items):
         if isinstance(item, Table):
-            found.append(Draft("table", page, table=item))
+            found.append(Draft("table", page, [], table=item))
             block = None
             continue
         at += 1
@@ -108,7 +108,7 @@ def is_heading(draft: Draft, usual: Style) -> bool:
         return False
     bold = all(line.bold for line in draft.lines)
     ratio = draft.size / usual.size
-    if not (ratio > 1.25 or (bold and ratio > 0.96)) or has_bullet(text):
+    if not (ratio > 1.25 or (bold and ratio > 0.9)) or has_bullet(text):
         return False
     return not (_ends_sentence(text) and text[-1] not in "?？" and ratio < 1.25)
 
@@ -183,6 +183,8 @@ def _breaks(block: Draft, line: Line, after: Line | None, left: float, usual: St
     if has_marker(line.text) and (abs(moved) > 0.4 * size or block.kind == "item" or forced):
         return True
     first = block.lines[0]
+    if abs(last.x1 - line.x1) < 1.5 < abs(moved) and line.x0 > left + 2 * size:
+        return False  # flush right, as an address in a letter
     if moved < -2 * size and _centred(last, block):
         return True  # after a centred title or caption
     if block.kind == "item":

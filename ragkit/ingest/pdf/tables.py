@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from ragkit.ingest.pdf.lines import lines, merged, rows
 from ragkit.ingest.pdf.pages import Page, Rule, Run
-from ragkit.ingest.pdf.words import join
 
 _NEAR = 2.5  # points within which two lines meet or are one
 _MAX_RULES = 3000
@@ -16,13 +15,13 @@ _MAX_RULES = 3000
 
 @dataclass(slots=True)
 class Table:
-    """A table on one page: its bounds in points, its rows of cell texts, empty cells included."""
+    """A table on one page: its bounds in points, its rows of cells, empty ones included; a cell is its lines."""
 
     x0: float
     x1: float
     top: float
     bottom: float
-    rows: list[list[str]]
+    rows: list[list[list[str]]]
 
 
 @dataclass(slots=True)
@@ -50,7 +49,7 @@ def ruled(page: Page) -> tuple[list[Table], list[Run]]:
         if len({row for row, _ in cells}) < 2 or len({column for _, column in cells}) < 2:
             continue  # a frame, a chart
         rest = outside
-        texts = [[_text(cells.get((row, column), ())) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
+        texts = [[_lines(cells.get((row, column), ())) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
         tables.append(Table(xs[0], xs[-1], ys[0], ys[-1], texts))
     return tables, rest
 
@@ -71,8 +70,8 @@ def _cells(inside: Iterable[Run], grid: _Grid, xs: list[float], ys: list[float])
     return cells
 
 
-def _text(runs: Iterable[Run]) -> str:
-    return join(merged(row).text for row in rows(lines(runs)))
+def _lines(runs: Iterable[Run]) -> list[str]:
+    return [merged(row).text for row in rows(lines(runs))]
 
 
 def _grids(rules: Sequence[Rule]) -> list[_Grid]:

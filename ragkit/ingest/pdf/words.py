@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 
 HYPHEN = "\u00ad"
 """Stands for a hyphen at the end of a line, whether it was typed or made by the typesetter."""
@@ -74,23 +75,42 @@ def plain(text: str) -> str:
     return _MATHEMATICAL.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
 
 
-def vocabulary(lines: Iterable[str]) -> frozenset[str]:
-    """The words of a document, compounds with their hyphens, as they stand within lines; lower case.
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a document shows about its hyphens.
 
-    The last word of a line that ends in a hyphen isn't one of them.
+    `words`: its words as they stand within lines, compounds with their hyphens, in lower case.
+    `hyphenated`: whether words are broken at line ends, so that a hyphen there needn't be one that was written.
     """
+
+    words: AbstractSet[str] = frozenset()
+    hyphenated: bool = True
+
+
+def vocabulary(texts: Iterable[Sequence[str]]) -> Vocabulary:
+    """The vocabulary of texts given as their lines."""
     words: set[str] = set()
-    for line in lines:
-        words.update(word.lower() for word in _WORD.findall(_LINE_END.sub("", line)))
-    return frozenset(words)
+    breaks: list[str] = []
+    for lines in texts:
+        for line, following in zip(lines, [*lines[1:], ""], strict=False):
+            end = _LINE_END.search(line)
+            words.update(word.lower() for word in _WORD.findall(line[: end.start()] if end else line))
+            if end and following[:1].islower():
+                breaks.append(end[1].lower())
+    # The first half of a compound mostly is a word that the document uses, that of a broken word isn't.
+    fragments = sum(half.rsplit("-", 1)[-1] not in words for half in breaks)
+    return Vocabulary(words, fragments > 0.3 * len(breaks))
 
 
-def join(lines: Iterable[str], known: AbstractSet[str] = frozenset()) -> str:
+_NOTHING = Vocabulary()
+
+
+def join(lines: Iterable[str], known: Vocabulary = _NOTHING) -> str:
     """The text of a paragraph: hyphenation undone, no space where Chinese or Japanese is continued.
 
-    A hyphen at a line end is kept before a capital or a digit (`E-Mail`, `2-Stufen`), after a digit
-    (`2-stage`), where `known` has the compound but not the joined word, and, with a space, before a
-    conjunction (`Ein- und Ausgang`); otherwise the word is joined.
+    A hyphen at a line end is kept before a capital or a digit (`E-Mail`, `A-4`), after a digit or a single
+    letter (`2-stage`, `O-ring`), before a conjunction, with a space (`Ein- und Ausgang`), and where the
+    document has the compound but not the joined word, or breaks no words at all; otherwise it goes.
     """
     text = ""
     for line in lines:
@@ -98,7 +118,7 @@ def join(lines: Iterable[str], known: AbstractSet[str] = frozenset()) -> str:
     return text.replace(HYPHEN, "-")
 
 
-def _joined(text: str, line: str, known: AbstractSet[str]) -> str:
+def _joined(text: str, line: str, known: Vocabulary) -> str:
     if not line:
         return text
     if text[-1] in "-\u2010\u00ad" and len(text) > 1:
@@ -111,9 +131,9 @@ def _joined(text: str, line: str, known: AbstractSet[str]) -> str:
         end = _LINE_END.search(text)
         if end is None or not following or not following[0].islower():
             return f"{text[:-1]}-{line}"
-        before = end[1].lower()
-        compound, word = f"{before}-{following.lower()}", f"{before}{following.lower()}"
-        return f"{text[:-1]}-{line}" if compound in known and word not in known else text[:-1] + line
+        before, after = end[1].lower(), following.lower()
+        written = f"{before}-{after}" in known.words or not known.hyphenated or len(before) == 1
+        return f"{text[:-1]}-{line}" if written and before + after not in known.words else text[:-1] + line
     if is_cjk(text[-1]) or is_cjk(line[0]):
         return text + line
     if text[-1] in "/\u2014" and not text[-2:-1].isspace():  # broken after a slash or an em dash
