@@ -37,6 +37,11 @@ def show_json(value: Any) -> None:
     click.echo(canonical_json(value), nl=False)
 
 
+def notice(message: str) -> None:
+    """Tell the user something that is neither the result nor an error."""
+    click.echo(message, err=True)
+
+
 @contextmanager
 def progress(label: str, total: int | None) -> Iterator[Progress]:
     """A progress bar that advances by what it is called with; silent where stderr is no terminal."""

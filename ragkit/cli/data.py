@@ -10,6 +10,7 @@ import click
 from ragkit import config
 from ragkit.cli.console import progress, show, show_json
 from ragkit.cli.options import configuration_options
+from ragkit.errors import DataError, Problem
 from ragkit.records import Document
 from ragkit.report.tables import table
 
@@ -68,3 +69,40 @@ def corpus(settings: config.Configuration) -> list[Document]:
 
     with progress("documents", None) as advance:
         return read_corpus(Path(settings.dataset.corpus), advance)
+
+
+@click.command("validate")
+@configuration_options
+@click.option("--json", "as_json", is_flag=True, help="Print the whole report as JSON.")
+def validate_command(settings: config.Configuration, as_json: bool) -> None:
+    """Check questions, splits and corpus; print every problem at once, with file and line.
+
+    Warnings don't fail: a document that no question points to, a quote that an unjudged block has too.
+
+    \b
+    ragkit validate
+    ragkit validate --set dataset.questions=mine/questions.jsonl --set dataset.corpus=mine/corpus
+    """
+    from ragkit.dataset import validate
+
+    problems: tuple[Problem, ...] = ()
+    documents = None
+    try:
+        documents = corpus(settings)
+    except DataError as error:
+        problems = error.problems  # the questions are still worth a look
+    report = validate(Path(settings.dataset.questions), Path(settings.dataset.splits), documents)
+    problems += report.problems
+    if as_json:
+        show_json(dataclasses.asdict(dataclasses.replace(report, problems=problems)))
+    else:
+        for warning in report.warnings:
+            click.echo(f"warning: {warning}", err=True)
+        types = [(name, str(count)) for name, count in report.by_type.items()]
+        show(table("Questions", ("type", "#questions"), [*types, ("all", str(report.questions))]))
+    if problems:
+        raise DataError(problems)
+    if not as_json:
+        click.echo(
+            f"no problems: {report.questions} questions, {report.judgments} judgments, {len(documents or ())} documents"
+        )

@@ -1,0 +1,61 @@
+"""`ragkit eval`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ragkit import config
+from ragkit.cli.console import notice, progress, show, show_json
+from ragkit.cli.options import configuration_options
+
+RUNS = Path("eval/runs")
+
+
+@click.command("eval")
+@configuration_options
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the results; replaced as a whole.  [default: eval/runs/NAME]",
+)
+@click.option("--no-vector-cache", is_flag=True, help="Embed every chunk, even if its vector is cached.")
+@click.option(
+    "--allow-drift", is_flag=True, help="Go on although some labels can't be found; they count as not retrieved."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print metrics.json instead of the summary.")
+def eval_command(
+    settings: config.Configuration, out: Path | None, no_vector_cache: bool, allow_drift: bool, as_json: bool
+) -> None:
+    """Run one configuration over corpus and questions and print its measures.
+
+    Writes metrics.json, rankings.jsonl, run.trec, qrels.trec (the same bytes on every run), timing.json and
+    summary.md. Works without a network. Never touches the committed baseline.
+
+    \b
+    ragkit eval
+    ragkit eval --set chunking.chunk_size=250 --set name=small
+    ragkit eval --config my.toml --out eval/runs/mine --json | jq '.measures["Recall@5"]'
+    """
+    from ragkit.embedding import cache_root
+    from ragkit.experiment import run
+    from ragkit.report.summary import headline, summary_tables
+
+    folder = out or RUNS / settings.name
+    result = run(
+        settings,
+        cache=cache_root(),
+        out=folder,
+        vector_cache=not no_vector_cache,
+        allow_drift=allow_drift,
+        progress=progress,
+        notice=notice,
+    )
+    if as_json:
+        show_json(result.metrics)
+        return
+    click.echo(headline(result.metrics))
+    for shown in summary_tables(result.metrics, result.timing):
+        show(shown)
+    click.echo(f"results: {folder}", err=True)

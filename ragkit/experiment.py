@@ -1,0 +1,284 @@
+"""One configuration from end to end, in six steps: database, ingest, resolve, retrieve, measure, write.
+
+The documents go through the ingestion path that an application would use, into a throwaway database
+that gives them runtime ids; labels are resolved to those ids before anything is asked.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragkit import environment
+from ragkit.chunking import chunk_document
+from ragkit.config import Configuration
+from ragkit.dataset import dataset_hashes, read_questions, read_splits, resolve
+from ragkit.embedding import Encoder, TextError, cached, load_encoder
+from ragkit.errors import DataError, EncodingError, Problem, UsageError
+from ragkit.files import canonical_json, replacing_directory, write_atomic
+from ragkit.ingest import read_corpus
+from ragkit.measures import QuestionScore, Scorer
+from ragkit.measures.latency import nearest_rank
+from ragkit.records import Chunk, Document, Progress, Question, Target, Trace
+from ragkit.report.metrics import Evaluation, metrics, stable_files
+from ragkit.report.summary import summary
+from ragkit.retrieval import Retriever, build_retriever
+from ragkit.store import Store
+
+ProgressBar = Callable[[str, int | None], AbstractContextManager[Progress]]
+BATCH = 1024
+"""Chunks that are embedded and stored at a time, so that memory doesn't grow with the corpus."""
+
+
+FILES = ("metrics.json", "rankings.jsonl", "run.trec", "qrels.trec", "timing.json", "summary.md")
+"""What a run writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The contents of `metrics.json` and `timing.json`."""
+
+    metrics: dict[str, Any]
+    timing: dict[str, Any]
+
+
+def run(
+    settings: Configuration,
+    *,
+    cache: Path,
+    out: Path,
+    progress: ProgressBar,
+    notice: Callable[[str], None],
+    vector_cache: bool = True,
+    allow_drift: bool = False,
+) -> Result:
+    """Evaluate a configuration and write the results to the folder `out`, whole or not at all.
+
+    `cache` has the prepared model and the vectors of passages; no network is used. Raises `DataError`
+    for a corpus, questions or labels that are wrong (labels that can't be located: unless `allow_drift`),
+    `ModelMissing` and `ModelError` for the model, `EncodingError` naming the chunk.
+    """
+    _check_out(out)
+    clock = _Clock()
+    with clock.phase("model"):
+        encoder = load_encoder(settings.model, cache)
+        passages = cached(encoder, cache / "vectors" if vector_cache else None)
+    with (
+        tempfile.TemporaryDirectory(prefix="ragkit-") as folder,
+        Store(Path(folder) / "run.db", encoder.dimension) as store,
+    ):
+        with clock.phase("parse"), progress("documents", None) as advance:
+            documents = read_corpus(Path(settings.dataset.corpus), advance)
+        with clock.phase("chunk"):
+            chunks = [chunk_document(document, settings.chunking) for document in documents]
+        with clock.phase("embed and index"), progress("chunks", sum(map(len, chunks))) as advance:
+            _index(documents, chunks, passages, store, advance)
+        with clock.phase("resolve"):
+            questions, splits = _questions(settings)
+            targets = _resolve(settings, questions, documents, store, allow_drift, notice)
+        retriever = build_retriever(settings.retrieval, store, encoder)
+        with clock.phase("retrieve"), progress("questions", len(questions)) as advance:
+            traces, latencies = _retrieve(retriever, questions, settings.retrieval.candidate_k, advance)
+        with clock.phase("measure"):
+            scores = _measure(settings, documents, store.chunks(), encoder, questions, targets, traces)
+            evaluation = Evaluation(
+                settings, _dataset(settings, documents, chunks, encoder), encoder.description, questions, splits, scores
+            )
+            found = metrics(evaluation)
+        timing = _timing(clock, latencies)
+        _write(out, evaluation, found, timing)
+    return Result(found, timing)
+
+
+def _check_out(out: Path) -> None:
+    """The folder is replaced as a whole, so nobody else's files may be in it."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise UsageError(f"{out}: is a file; results need a folder")
+    strangers = sorted(entry.name for entry in out.iterdir() if entry.name not in FILES)
+    if strangers:
+        shown = ", ".join(strangers[:3])
+        raise UsageError(f"{out}: holds {shown}, which no run writes; name a folder that may be replaced")
+
+
+def _index(
+    documents: Sequence[Document],
+    chunks: Sequence[Sequence[Chunk]],
+    encoder: Encoder,
+    store: Store,
+    progress: Progress,
+) -> None:
+    for batch in _batches(documents, chunks):
+        flat = [chunk for _, own in batch for chunk in own]
+        try:
+            vectors = encoder.encode([chunk.embedded_text for chunk in flat], "passage", progress)
+        except TextError as error:
+            chunk = flat[error.index]
+            where = f"{chunk.slug}, chunk {chunk.index} (block {chunk.spans[0].block})"
+            raise EncodingError(f"{where}: {error.message}") from error
+        at = 0
+        for document, own in batch:
+            store.add(document, own, vectors[at : at + len(own)])
+            at += len(own)
+
+
+def _batches(
+    documents: Sequence[Document], chunks: Sequence[Sequence[Chunk]]
+) -> Iterator[list[tuple[Document, Sequence[Chunk]]]]:
+    batch: list[tuple[Document, Sequence[Chunk]]] = []
+    size = 0
+    for document, own in zip(documents, chunks, strict=True):
+        if batch and size + len(own) > BATCH:
+            yield batch
+            batch, size = [], 0
+        batch.append((document, own))
+        size += len(own)
+    if batch:
+        yield batch
+
+
+def _questions(settings: Configuration) -> tuple[list[Question], dict[str, str]]:
+    questions = read_questions(Path(settings.dataset.questions))
+    splits = read_splits(Path(settings.dataset.splits), questions)
+    wanted = settings.dataset.split
+    chosen = [question for question in questions if wanted in ("all", splits[question.id])]
+    if not any(question.answerable for question in chosen):
+        path = settings.dataset.questions
+        found = f"no answerable question in split {wanted!r}"
+        raise DataError([Problem(path, 0, "no-questions", found, "add questions, or choose another dataset.split")])
+    return chosen, splits
+
+
+def _resolve(
+    settings: Configuration,
+    questions: Sequence[Question],
+    documents: Sequence[Document],
+    store: Store,
+    allow_drift: bool,
+    notice: Callable[[str], None],
+) -> Mapping[str, Sequence[Target]]:
+    """Labels to places in the parsed corpus, each of which must have its runtime id in the database."""
+    resolution = resolve(questions, documents, settings.dataset.questions)
+    fatal = resolution.fatal if allow_drift else resolution.problems
+    if fatal:
+        raise DataError(fatal)
+    for problem in resolution.problems:
+        notice(f"drift allowed: {problem}")
+    located = {
+        identifier: [target for target in targets if target.spans or target.kind == "document"]
+        for identifier, targets in resolution.targets.items()
+    }
+    document_ids = store.document_ids()
+    block_ids = {slug: store.block_ids(identifier) for slug, identifier in document_ids.items()}
+    missing = [
+        Problem(settings.dataset.corpus, 0, "not-ingested", f"{target.slug} block {span.block}", "report this as a bug")
+        for targets in located.values()
+        for target in targets
+        for span in target.spans
+        if span.block not in block_ids.get(target.slug, {})
+    ]
+    if missing:
+        raise DataError(missing)
+    return located
+
+
+def _retrieve(
+    retriever: Retriever, questions: Sequence[Question], depth: int, progress: Progress
+) -> tuple[list[Trace], list[float]]:
+    """Every question's trace, and how long each took in seconds, its embedding included."""
+    traces: list[Trace] = []
+    latencies: list[float] = []
+    warm = False
+    for question in questions:
+        try:
+            if not warm:
+                retriever.trace(question.question, depth)  # not timed: the first call pays for what later ones reuse
+                warm = True
+            started = time.perf_counter()
+            traces.append(retriever.trace(question.question, depth))
+        except TextError as error:
+            raise EncodingError(f"question {question.id}: {error.message}") from error
+        latencies.append(time.perf_counter() - started)
+        progress(1)
+    return traces, latencies
+
+
+def _measure(
+    settings: Configuration,
+    documents: Sequence[Document],
+    chunks: Sequence[Chunk],
+    encoder: Encoder,
+    questions: Sequence[Question],
+    targets: Mapping[str, Sequence[Target]],
+    traces: Sequence[Trace],
+) -> list[QuestionScore]:
+    scorer = Scorer(
+        documents,
+        chunks,
+        encoder.token_spans,
+        depth=settings.retrieval.top_k,
+        candidate_k=settings.retrieval.candidate_k,
+        seed=settings.evaluation.seed,
+        unit=settings.evaluation.unit,
+    )
+    return [
+        scorer.score(question, targets.get(question.id, ()), trace)
+        for question, trace in zip(questions, traces, strict=True)
+    ]
+
+
+def _dataset(
+    settings: Configuration, documents: Sequence[Document], chunks: Sequence[Sequence[Chunk]], encoder: Encoder
+) -> dict[str, Any]:
+    count = sum(map(len, chunks))
+    return {
+        **dataset_hashes(documents, Path(settings.dataset.questions), Path(settings.dataset.splits)),
+        "documents": len(documents),
+        "blocks": sum(len(document.blocks) for document in documents),
+        "chunks": count,
+        "chunk_characters": sum(len(chunk.text) for own in chunks for chunk in own),
+        "index_bytes": count * encoder.dimension * 4,
+    }
+
+
+def _timing(clock: _Clock, latencies: Sequence[float]) -> dict[str, Any]:
+    machine = environment.describe()
+    milliseconds = [1000 * seconds for seconds in latencies]
+    return {
+        "phases": clock.seconds,
+        "latency_ms": {
+            "p50": nearest_rank(milliseconds, 50),
+            "p95": nearest_rank(milliseconds, 95),
+            "values": milliseconds,
+        },
+        "peak_memory_mb": environment.peak_memory_mb(),
+        "environment": machine,
+        "fingerprint": environment.fingerprint(machine),
+    }
+
+
+def _write(out: Path, evaluation: Evaluation, found: dict[str, Any], timing: dict[str, Any]) -> None:
+    with replacing_directory(out) as folder:
+        for name, content in stable_files(evaluation, found).items():
+            write_atomic(folder / name, content)
+        write_atomic(folder / "timing.json", canonical_json(timing))
+        write_atomic(folder / "summary.md", summary(found, timing))
+
+
+class _Clock:
+    """Seconds spent in each phase, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
