@@ -38,12 +38,13 @@ class SentenceTransformerEncoder:
                 f"{folder}: not a sentence-transformers model (no modules.json): "
                 "model.path names a folder on this machine, made by SentenceTransformer.save or ragkit prepare"
             )
+        known = hashes is not None
         hashes = hashes or {
             path.relative_to(folder).as_posix(): sha256_file(path)
             for path in sorted(folder.rglob("*"))
             if path.is_file()
         }
-        self._model = _load(folder)
+        self._model = _load(folder, quiet=known)
         self._tokenizer = _fast_tokenizer(self._model, folder)
         self._prefixes = prefixes
         self._batch_size = batch_size
@@ -91,15 +92,26 @@ class SentenceTransformerEncoder:
         return len(self._tokenizer(text, add_special_tokens=specials, truncation=False, verbose=False)["input_ids"])
 
 
-def _load(folder: Path) -> Any:
+def _load(folder: Path, *, quiet: bool) -> Any:
+    """`quiet`: without the report on weights that file and architecture don't share (the unused pooler)."""
     try:
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging as transformers_logging
     except ImportError as error:
         raise ModelError(f"sentence-transformers can't be imported: {error}. Run: pip install ragkit") from error
+    logging: Any = transformers_logging  # its functions carry no types
+    bars, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()
+    logging.disable_progress_bar()
+    if quiet:
+        logging.set_verbosity_error()
     try:
         return SentenceTransformer(str(folder.resolve()), device="cpu", local_files_only=True, trust_remote_code=False)
     except Exception as error:  # a damaged folder fails in any of four libraries, each in its own way
         raise ModelError(f"{folder}: sentence-transformers can't load it: {type(error).__name__}: {error}") from error
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
 
 
 def _dimension(model: Any) -> int:

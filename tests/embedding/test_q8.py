@@ -141,7 +141,7 @@ def test_a_vector_that_is_not_finite_names_its_text(make: Make, value: float, tm
     only = set(free._tokenizer.encode("passage: noche")) - set(free._tokenizer.encode("passage: wasser"))
     words[sorted(only)] = value
     for threads in (1, 2):
-        with pytest.raises(TextError, match="text 1: .*not finite") as caught:
+        with pytest.raises(TextError, match=r"text 1: .*not finite") as caught:
             make(threads=threads, words=words).encode(["wasser", "noche", "noche"], "passage")
         assert caught.value.index == 1
 
