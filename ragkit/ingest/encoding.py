@@ -39,7 +39,7 @@ _CANDIDATES = [
 ]
 _SAVE = "save it as UTF-8"
 _SAMPLE = 1 << 16
-_HIGH = re.compile(rb"[\x80-\xff]")
+_HIGH = re.compile(r"[^\x00-\x7f]")
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _NOT_WESTERN = re.compile(
     "[\u0192\u02c6\u02dc\u2020-\u2022\u2030\xa2\xa4-\xa6\xac\xaf\xb6\xb8\xd0\xde\xfe]"  # rare in running text
@@ -101,5 +101,8 @@ def _guessed(data: bytes) -> str | None:
 
 
 def _looks_western(head: bytes) -> bool:
-    high = len(_HIGH.findall(head))
-    return high * 5 <= len(head) and not _NOT_WESTERN.search(head.decode("cp1252", "replace"))
+    text = head.decode("cp1252", "replace")
+    letters = sum(map(str.isalpha, text))
+    if sum(character.isalpha() for character in _HIGH.findall(text)) * 2 > letters:
+        return False
+    return not _NOT_WESTERN.search(text) and not {"\xf8", "\xe8"} <= set(text)  # together only in misread Czech
