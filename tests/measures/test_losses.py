@@ -43,6 +43,11 @@ def test_judgment_is_kept_by_its_last_covering_chunk(hits):
     assert _stages(Trace(hits("xyAA"), hits("xyA"), hits("xyA")), located=(True,), coverable=(True,)) == {0: "rank"}
 
 
+def test_within_k_before_reranking_is_counted_after_the_threshold(hits):
+    """Third of the candidates, second of those kept: reranking had it within k = 2, and lost it."""
+    assert _stages(Trace(hits("xyAB"), hits("yABx"), hits("ByxA")), k=2) == {0: "rerank"}
+
+
 def test_nearest_wrong_hit_covers_no_judgment_of_the_question(hits):
     ranking = hits("Axy")
     (loss,) = find_losses(Trace(ranking, ranking, ranking), _covered, 3, (True, True), (True, True))

@@ -145,6 +145,12 @@ def test_budget_that_the_candidates_cannot_fill_is_refused(scorer, trace, judged
     scorer(candidate_k=13).score(*judged((0, 0)), trace(*places))  # the retriever had no more to give
 
 
+def test_budget_is_not_refused_when_every_chunk_of_the_corpus_is_a_candidate(scorer, trace, judged):
+    everything = [(d, b) for d in range(12) for b in range(3)]
+    score = scorer(candidate_k=36).score(*judged((11, 2)), trace(*everything))
+    assert score.values["Recall@1000tok"] == 1.0
+
+
 def test_unlocated_judgment_still_counts(scorer, trace, judged):
     """With drift allowed, a lost quote lowers recall and is blamed on parsing."""
     q, targets = judged((0, 0), (1, 0))
