@@ -26,6 +26,7 @@ from ragkit.ingest.builder import DocumentBuilder
 from ragkit.ingest.pdf import aligned, blocks, columns, furniture, lines, pages, tables
 from ragkit.ingest.pdf.blocks import Draft, Style
 from ragkit.ingest.pdf.lines import Line
+from ragkit.ingest.pdf.runs import Page
 from ragkit.ingest.pdf.tables import Table
 from ragkit.ingest.pdf.words import join, vocabulary, without_bullet
 from ragkit.records import Document
@@ -66,7 +67,7 @@ def _texts(drafts: Sequence[Draft]) -> Iterator[list[str]]:
             yield from (cell for row in draft.table.rows for cell in row)
 
 
-def _drafts(found: Sequence[pages.Page]) -> list[Draft]:
+def _drafts(found: Sequence[Page]) -> list[Draft]:
     """The blocks of all pages in reading order, paragraphs joined across columns and pages."""
     ruled, loose = [], []
     for page in found:
@@ -75,7 +76,7 @@ def _drafts(found: Sequence[pages.Page]) -> list[Draft]:
         loose.append(lines.lines(rest))
     body = blocks.style(loose).size
     loose = furniture.without_furniture([(text, page.height) for text, page in zip(loose, found, strict=True)], body)
-    regions: list[tuple[pages.Page, list[_Items]]] = []
+    regions: list[tuple[Page, list[_Items]]] = []
     for page, grids, text in zip(found, ruled, loose, strict=True):
         underlined, text = aligned.underlined(text, page.rules)
         regions.append((page, [_rows(region, page) for region in columns.ordered([*text, *grids, *underlined])]))
@@ -86,12 +87,12 @@ def _drafts(found: Sequence[pages.Page]) -> list[Draft]:
         for items in all_:
             text_blocks, notes = blocks.drafts(items, page.number, usual)
             feet += notes
-            _append(drafts, text_blocks, usual)
+            _append(drafts, blocks.gathered(text_blocks, usual), usual)
         drafts += feet
     return drafts
 
 
-def _rows(region: Sequence[columns.Item], page: pages.Page) -> _Items:
+def _rows(region: Sequence[columns.Item], page: Page) -> _Items:
     """A column from top to bottom: its rows, tables among them."""
     items: _Items = []
     pieces = [item for item in region if isinstance(item, Line)]

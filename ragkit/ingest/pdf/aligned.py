@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from ragkit.ingest.pdf.lines import Line, merged, rows
-from ragkit.ingest.pdf.pages import Rule
+from ragkit.ingest.pdf.runs import Rule
 from ragkit.ingest.pdf.tables import Table
 from ragkit.ingest.pdf.words import has_marker
 

@@ -96,6 +96,27 @@ def drafts(items: Sequence[Line | Table], page: int, usual: Style) -> tuple[list
     return found, feet
 
 
+def gathered(column: Sequence[Draft], usual: Style) -> list[Draft]:
+    """The labels of a chart in one block: small pieces next to one that is more figures than letters."""
+    found: list[Draft] = []
+    for draft in column:
+        labels = found and _is_label(found[-1], usual) and _is_label(draft, usual)
+        if labels and (_is_tick(found[-1]) or _is_tick(draft)):
+            found[-1].lines += draft.lines
+        else:
+            found.append(draft)
+    return found
+
+
+def _is_label(draft: Draft, usual: Style) -> bool:
+    return draft.kind == "text" and draft.size < 0.85 * usual.size and not is_caption(draft)
+
+
+def _is_tick(draft: Draft) -> bool:
+    text = "".join(draft.lines[-1].text.split())
+    return sum(character.isdigit() for character in text) > 0.4 * len(text)
+
+
 def is_heading(draft: Draft, usual: Style) -> bool:
     """Larger than the running text, or bold throughout; short, and no sentence or caption."""
     if draft.kind not in ("text", "item") or len(draft.lines) > 3:
@@ -195,7 +216,7 @@ def _breaks(block: Draft, line: Line, after: Line | None, left: float, usual: St
         return True  # hanging entries: the first line of each stands out to the left
     if moved > 0.6 * size and line.x0 > left + 0.6 * size and (_ends_sentence(last.text) or forced):
         return after is None or after.x0 < line.x0 - 0.5 * size or after.baseline - line.baseline > 1.2 * step
-    return forced and _ends_sentence(last.text)
+    return (forced or line.headed) and _ends_sentence(last.text)
 
 
 def _forced(last: Line, line: Line, right: float) -> bool:

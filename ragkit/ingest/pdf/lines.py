@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ragkit.ingest.builder import superscript
-from ragkit.ingest.pdf.pages import Run
+from ragkit.ingest.pdf.runs import Run
 from ragkit.ingest.pdf.words import is_cjk, plain
 
 _SUBSCRIPTS = str.maketrans("0123456789+-\u2212()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎")
 _TIGHT = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋^_")
-_ORDINALS = frozenset(
-    [
-        "st",
-        "nd",
-        "rd",
-        "th",
-        "er",
-        "ère",
-        "re",
-        "e",
-        "ème",
-        "o",
-        "a",
-        "ª",
-        "º",
-        "os",
-        "as",
-        "n°",
-        "ter",
-        "bis",
-        "TM",
-        "®",
-        "©",
-        "™",
-        "*",
-        "**",
-        "†",
-        "‡",
-        "§",
-        "°",
-        "′",
-        "″",
-    ]
-)
+_ORDINAL = re.compile("st|nd|rd|th|er|ère|re|e|ème|o|a|os|as|ter|bis|TM")
 
 
 @dataclass(slots=True)
@@ -52,7 +20,7 @@ class Line:
     """A line of text, or a part of one that a wide gap sets apart; the measures of `Run`.
 
     `size` and `baseline` are those of most of its characters, `bold` and `mono` hold when all of it is.
-    `marked`: it begins with a raised character, as a footnote does.
+    `marked`: it begins with a raised character, as a footnote does; `headed`: only its first words are bold.
     """
 
     text: str
@@ -63,6 +31,7 @@ class Line:
     bold: bool
     mono: bool
     marked: bool
+    headed: bool
 
     @property
     def top(self) -> float:
@@ -116,6 +85,7 @@ def merged(row: Sequence[Line]) -> Line:
         all(piece.bold for piece in row),
         all(piece.mono for piece in row),
         row[0].marked,
+        row[0].headed or (row[0].bold and not row[-1].bold),
     )
 
 
@@ -149,11 +119,7 @@ def _script(run: Run, base: Run) -> int:
 
 
 def _line(chain: Sequence[Run]) -> Line:
-    base = (
-        chain[0]
-        if len(chain) == 1
-        else max(chain, key=lambda run: (len(run.text.strip()) > 1, run.size, len(run.text)))
-    )
+    base = max(chain, key=lambda run: (len(run.text), run.size))
     scripts = [_script(run, base) for run in chain]
     text = ""
     for index, (run, script) in enumerate(zip(chain, scripts, strict=True)):
@@ -174,6 +140,7 @@ def _line(chain: Sequence[Run]) -> Line:
         all(run.bold for run in chain),
         all(run.mono for run in chain),
         scripts[0] > 0,
+        chain[0].bold and not all(run.bold for run in chain),
     )
 
 
@@ -187,7 +154,7 @@ def _space_between(before: Run, run: Run, text: str, words: str) -> bool:
 def _raised(words: str) -> str:
     """10² and not 102; ordinals (1er, 2nd) and marks stay letters, other letters get a `^`."""
     digits = superscript(words)
-    if digits != words or words.strip() in _ORDINALS or not words[:1].isalnum() or not words.isascii():
+    if digits != words or _ORDINAL.fullmatch(words.strip()) or not words[:1].isalnum() or not words.isascii():
         return digits
     return f"^{words}"
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from ctypes import addressof, byref, c_double, c_float, c_ushort, create_string_buffer
-from dataclasses import dataclass
 from typing import Any
 
 from ragkit.errors import DocumentError
+from ragkit.ingest.pdf.runs import Page, Rule, Run, stretches, upright
 from ragkit.ingest.pdf.words import HYPHEN, is_cjk
 
 MAX_PAGES = 5000
@@ -25,54 +24,11 @@ _MAX_PATHS = 4000  # more is a drawing, not the lines of tables
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|cmtt|menlo", re.IGNORECASE)
 _THIN, _SHORT = 3.0, 6.0  # points: a filled shape this thin is a line; a line this short is a tick or a dash
-_LINES = re.compile(r"[^\s](?:[^\r\n]*[^\s])?")
 _SPACES = re.compile(" +")
 _CELL_GAP = 1.2  # em; a gap inside a text object that is wider than this is more than a word space
 _CJK_GAP = 0.5  # em; typesetters put a quarter em between Chinese and Latin that is no space
 _REPAIR = "export it again, or repair it (`qpdf in.pdf out.pdf`) and look what is missing"
 _OCR = "run OCR on it (`ocrmypdf in.pdf out.pdf`)"
-
-
-@dataclass(slots=True)
-class Run:
-    """Text of one font on one line. Points, origin at the page's top left, y grows downwards.
-
-    `top` and `bottom` bound the ink. `spaced`: a space or a line end stands before it; `typed`: a space
-    beside it is a character of the file, not a gap that was interpreted.
-    """
-
-    text: str
-    x0: float
-    x1: float
-    top: float
-    bottom: float
-    baseline: float
-    size: float
-    bold: bool
-    mono: bool
-    spaced: bool
-    typed: bool
-
-
-@dataclass(slots=True)
-class Rule:
-    """A straight line or one edge of a rectangle: horizontal (`y0 == y1`) or vertical (`x0 == x1`)."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-
-@dataclass(slots=True)
-class Page:
-    """One page, turned so that most of its text is upright. `number` is 1-based, sizes are points."""
-
-    number: int
-    width: float
-    height: float
-    runs: list[Run]
-    rules: list[Rule]
 
 
 def read(data: bytes, slug: str) -> tuple[list[Page], str]:
@@ -147,7 +103,7 @@ class _Reader:
             if not runs and self._has_picture(page):
                 self._pictures.append(index + 1)
             rules = list(self._rules(page)) if runs else []
-            return _upright(index + 1, (box.left, box.bottom, box.right, box.top), runs, rules)
+            return upright(index + 1, (box.left, box.bottom, box.right, box.top), runs, rules)
         finally:
             raw.FPDF_ClosePage(page)
 
@@ -174,7 +130,7 @@ class _Reader:
             found = raw.FPDFText_GetTextObject(text_page, at)
             return addressof(found.contents) if found else 0
 
-        for start, end in _stretches(text, owner):
+        for start, end in stretches(text, owner):
             raw.FPDFText_GetMatrix(text_page, start, byref(matrix))
             turns = math.atan2(matrix.b, matrix.a) / (math.pi / 2)
             size = raw.FPDFText_GetFontSize(text_page, start) * math.hypot(matrix.c, matrix.d)
@@ -188,7 +144,7 @@ class _Reader:
             typed = (text[start - 1 : start] == " " and owner(start - 1) != 0) or (
                 text[end : end + 1] == " " and owner(end) != 0
             )
-            for first, last, words in self._pieces(text_page, text, start, end, size, owner):
+            for first, last, words in self._pieces(text_page, text, start, end, size):
                 if self._ink(text_page, first, last):
                     left, top, right, bottom = (edge.value for edge in self._edges)
                     spaced = first == 0 or text[first - 1].isspace()
@@ -213,13 +169,11 @@ class _Reader:
         self._unmapped += sum(c == "\ufffd" or "\ue000" <= c <= "\uf8ff" or c < " " for word in visible for c in word)
         return text
 
-    def _pieces(
-        self, text_page: Any, text: str, start: int, end: int, size: float, owner: Callable[[int], int]
-    ) -> Iterator[tuple[int, int, str]]:
+    def _pieces(self, text_page: Any, text: str, start: int, end: int, size: float) -> Iterator[tuple[int, int, str]]:
         """A stretch cut at gaps of table width, without the spaces PDFium saw beside Chinese and Japanese."""
         space = text.find(" ", start, end)
         # Files either have space characters or leave gaps: the first space tells which.
-        if space < 0 or owner(space):
+        if space < 0 or not self._raw.FPDFText_IsGenerated(text_page, space):
             yield start, end, text[start:end]
             return
         first = done = start
@@ -279,69 +233,3 @@ class _Reader:
                 yield Rule((x0 + x1) / 2, y0, (x0 + x1) / 2, y1)
             elif width > _SHORT and height > _SHORT and raw.FPDFPath_CountSegments(path) in (4, 5):
                 yield from (Rule(x0, y0, x1, y0), Rule(x0, y1, x1, y1), Rule(x0, y0, x0, y1), Rule(x1, y0, x1, y1))
-
-
-def _stretches(text: str, owner: Callable[[int], int]) -> Iterator[tuple[int, int]]:
-    """`[start, end)` of each text object on each line, spaces around it left out."""
-    for line in _LINES.finditer(text):
-        start, stop = line.span()
-        while start < stop:
-            this = owner(start)
-            if owner(stop - 1) == this:  # the usual case: a line is one object
-                end = stop
-            else:  # the first character of another object lies in (low, high]
-                low, high = start, stop - 1
-                while high - low > 1:
-                    middle = (low + high) // 2
-                    while text[middle] == " ":  # made-up spaces have no owner
-                        middle -= 1
-                    if middle <= low:
-                        middle = (low + high) // 2
-                        while middle < high and text[middle] == " ":
-                            middle += 1
-                        if middle == high:
-                            break
-                    if owner(middle) == this:
-                        low = middle
-                    else:
-                        high = middle
-                end = low + 1
-            yield start, end
-            start = end
-            while start < stop and text[start] == " ":
-                start += 1
-
-
-def _upright(
-    number: int, box: tuple[float, float, float, float], runs: list[tuple[int, Run]], rules: list[Rule]
-) -> Page:
-    """The page turned by the quarter turns of most of its text, y downwards, and only that text."""
-    left, bottom, right, top = box
-    weights = Counter[int]()
-    for turns, run in runs:
-        weights[turns] += len(run.text)
-    turns = min(weights, key=lambda t: (-weights[t], t), default=0)
-
-    def place(x: float, y: float) -> tuple[float, float]:
-        if turns == 0:
-            return x - left, top - y
-        if turns == 1:
-            return y - bottom, x - left
-        if turns == 2:
-            return right - x, y - bottom
-        return top - y, right - x
-
-    kept: list[Run] = []
-    width, height = (right - left, top - bottom) if turns % 2 == 0 else (top - bottom, right - left)
-    for own, run in runs:
-        if own != turns:
-            continue
-        xs, ys = zip(place(run.x0, run.top), place(run.x1, run.bottom), strict=True)
-        run.x0, run.x1, run.top, run.bottom = min(xs), max(xs), min(ys), max(ys)
-        run.baseline = place(run.baseline, run.baseline)[1]
-        if run.x1 > 0 and run.x0 < width and run.bottom > 0 and run.top < height:
-            kept.append(run)
-    for rule in rules:
-        xs, ys = zip(place(rule.x0, rule.y0), place(rule.x1, rule.y1), strict=True)
-        rule.x0, rule.x1, rule.y0, rule.y1 = min(xs), max(xs), min(ys), max(ys)
-    return Page(number, width, height, kept, rules)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ragkit.ingest.pdf.lines import lines, merged, rows
-from ragkit.ingest.pdf.pages import Page, Rule, Run
+from ragkit.ingest.pdf.runs import Page, Rule, Run
 
 _NEAR = 2.5  # points within which two lines meet or are one
 _MAX_RULES = 3000
@@ -100,21 +101,24 @@ def _grids(rules: Sequence[Rule]) -> list[_Grid]:
     return sorted(grids.values(), key=lambda grid: min((r.y0 for r in grid.across), default=0.0))
 
 
-def _connected(rules: list[Rule], flat: bool) -> list[Rule]:
+def _connected(rules: Iterable[Rule], flat: bool) -> list[Rule]:
     """Pieces of one line drawn one after another (cell by cell, say) as one line."""
-
-    def key(rule: Rule) -> tuple[float, float]:
-        return (round(rule.y0), rule.x0) if flat else (round(rule.x0), rule.y0)
-
+    spans: dict[float, list[tuple[float, float]]] = {}
+    level = -math.inf
+    for rule in sorted(rules, key=lambda rule: rule.y0 if flat else rule.x0):
+        at, span = (rule.y0, (rule.x0, rule.x1)) if flat else (rule.x0, (rule.y0, rule.y1))
+        if at - level > 1:
+            level = at
+        spans.setdefault(level, []).append(span)
     found: list[Rule] = []
-    for rule in sorted(rules, key=key):
-        last = found[-1] if found else None
-        if last and flat and abs(last.y0 - rule.y0) < 1 and rule.x0 <= last.x1 + _NEAR:
-            last.x1 = max(last.x1, rule.x1)
-        elif last and not flat and abs(last.x0 - rule.x0) < 1 and rule.y0 <= last.y1 + _NEAR:
-            last.y1 = max(last.y1, rule.y1)
-        else:
-            found.append(Rule(rule.x0, rule.y0, rule.x1, rule.y1))
+    for level, pieces in spans.items():
+        joined: list[tuple[float, float]] = []
+        for low, high in sorted(pieces):
+            if joined and low <= joined[-1][1] + _NEAR:
+                joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+            else:
+                joined.append((low, high))
+        found += (Rule(a, level, b, level) if flat else Rule(level, a, level, b) for a, b in joined)
     return found
 
 
