@@ -35,7 +35,7 @@ H, P, L, T, C = "heading", "paragraph", "list_item", "table", "code"
         ("<P HIDDEN>no</P><p>YES", [(P, "YES")]),
     ],
 )
-def test_blocks(source: str, blocks: list[tuple[str, str]], shape) -> None:  # type: ignore[no-untyped-def]
+def test_blocks(source: str, blocks: list[tuple[str, str]], shape) -> None:
     document = parse(source.encode(), "x.html")
     assert shape.texts(document) == blocks
     shape.check(document)
@@ -56,7 +56,7 @@ def test_blocks(source: str, blocks: list[tuple[str, str]], shape) -> None:  # t
         ("<table>stray<tr><td>a</table><td>lone</td>", [(P, "stray"), (T, "a"), (P, "lone")]),
     ],
 )  # fmt: skip
-def test_tables(source: str, blocks: list[tuple[str, str]], shape) -> None:  # type: ignore[no-untyped-def]
+def test_tables(source: str, blocks: list[tuple[str, str]], shape) -> None:
     assert shape.texts(parse(source.encode(), "x.html")) == blocks
 
 
@@ -79,7 +79,7 @@ def test_what_is_content_stays(seen: str) -> None:
     assert parse(f"<body><p>a</p>{seen}<p>b</p>".encode(), "x.html").text == "a\n\nyes\n\nb"
 
 
-def test_title_is_the_pages_else_a_heading(shape) -> None:  # type: ignore[no-untyped-def]
+def test_title_is_the_pages_else_a_heading(shape) -> None:
     page = parse(b"<head><title> T &amp;\n U </title></head><h2>a</h2><h1>b</h1><p>c", "x.html")
     assert (page.title, page.text) == ("T & U", "a\n\nb\n\nc")
     assert shape.crumbs(page) == {"a": "", "b": "", "c": "b"}
@@ -175,12 +175,12 @@ def test_any_soup_keeps_its_words_in_order_outside_captions_and_crlf_changes_not
 
 
 @given(st.lists(PIECE, max_size=40).map("".join) | st.text(max_size=100))
-def test_any_text_gives_a_document_or_a_document_error(shape, source: str) -> None:  # type: ignore[no-untyped-def]
+def test_any_text_gives_a_document_or_a_document_error(shape, source: str) -> None:
     outcome = shape.outcome(parse, source.encode("utf-8", "replace"), "x.html")
     assert not isinstance(outcome, str) or outcome in ("empty", "mislabelled", "binary", "encoding")
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_give_a_document_or_a_document_error(shape, data: bytes) -> None:  # type: ignore[no-untyped-def]
+def test_any_bytes_give_a_document_or_a_document_error(shape, data: bytes) -> None:
     outcome = shape.outcome(parse, b"<p>" + data, "x.html")
     assert not isinstance(outcome, str) or outcome in ("empty", "binary", "encoding")

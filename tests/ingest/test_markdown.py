@@ -39,13 +39,13 @@ H, P, L, T, C = "heading", "paragraph", "list_item", "table", "code"
         ("a\u00adb \ufb01n", [(P, "ab fin")]),
     ],
 )  # fmt: skip
-def test_blocks(source: str, blocks: list[tuple[str, str]], shape) -> None:  # type: ignore[no-untyped-def]
+def test_blocks(source: str, blocks: list[tuple[str, str]], shape) -> None:
     document = parse(source.encode(), "x.md")
     assert shape.texts(document) == blocks
     shape.check(document)
 
 
-def test_breadcrumbs_follow_heading_levels(shape) -> None:  # type: ignore[no-untyped-def]
+def test_breadcrumbs_follow_heading_levels(shape) -> None:
     document = parse(b"intro\n\n# A\n\na\n\n### B\n\n> # quoted\n\n- b\n\n## C\n\nc\n", "x.md")
     assert shape.crumbs(document) == {
         "intro": "", "A": "", "a": "A", "B": "A", "quoted": "A / B", "b": "A / B", "C": "A", "c": "A / C",
@@ -70,7 +70,7 @@ def test_title_comes_from_front_matter_else_the_first_h1(front: str, title: str)
     assert document.text == "Sub\n\nBody"
 
 
-def test_a_rule_at_the_start_is_no_front_matter(shape) -> None:  # type: ignore[no-untyped-def]
+def test_a_rule_at_the_start_is_no_front_matter(shape) -> None:
     document = parse(b"---\n\nJust a sentence between rules.\n\n---\n\nend", "x.md")
     assert shape.texts(document) == [(P, "Just a sentence between rules."), (P, "end")]
 
@@ -130,7 +130,7 @@ MARKUP = st.text(alphabet="ab \n\t-*_`~[]()!<>/#|:=\\&;1.>^\"'\r", max_size=200)
 
 
 @given(MARKUP)
-def test_any_markup_parses_or_is_empty_and_crlf_changes_nothing(shape, source: str) -> None:  # type: ignore[no-untyped-def]
+def test_any_markup_parses_or_is_empty_and_crlf_changes_nothing(shape, source: str) -> None:
     source = source.replace("\r", "")
     results = []
     for text in (source, source.replace("\n", "\r\n"), source.replace("\n", "\r")):
@@ -141,6 +141,6 @@ def test_any_markup_parses_or_is_empty_and_crlf_changes_nothing(shape, source: s
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_give_a_document_or_a_document_error(shape, data: bytes) -> None:  # type: ignore[no-untyped-def]
+def test_any_bytes_give_a_document_or_a_document_error(shape, data: bytes) -> None:
     outcome = shape.outcome(parse, data, "x.md")
     assert not isinstance(outcome, str) or outcome in ("empty", "binary", "encoding")

@@ -38,7 +38,7 @@ H, P, L, T, C = "heading", "paragraph", "list_item", "table", "code"
         ("日本語の文\n章です。", [(P, "日本語の文章です。")]),
     ],
 )
-def test_blocks(source: str, blocks: list[tuple[str, str]], shape) -> None:  # type: ignore[no-untyped-def]
+def test_blocks(source: str, blocks: list[tuple[str, str]], shape) -> None:
     document = parse(source.encode(), "x.txt")
     assert shape.texts(document) == blocks
     shape.check(document)
@@ -60,7 +60,7 @@ def test_hyphenation_is_undone_only_where_the_document_knows_the_word(source: st
     assert parse(source.encode(), "x.txt").text == text
 
 
-def test_breadcrumbs_and_title(shape) -> None:  # type: ignore[no-untyped-def]
+def test_breadcrumbs_and_title(shape) -> None:
     document = parse(b"My Notes\n========\n\nFIRST PART\n\na\n\n1.1 Detail\n\nb\n\nSecond\n------\nc", "notes.txt")
     assert document.title == "My Notes"
     assert shape.crumbs(document) == {
@@ -120,7 +120,7 @@ def test_what_is_no_text_is_refused(data: bytes, rule: str) -> None:
 
 
 @given(st.text(alphabet="aB \n\t-=*|1.)\u00ad:~", max_size=200))
-def test_any_layout_parses_keeps_the_letters_in_order_and_crlf_changes_nothing(shape, source: str) -> None:  # type: ignore[no-untyped-def]
+def test_any_layout_parses_keeps_the_letters_in_order_and_crlf_changes_nothing(shape, source: str) -> None:
     results = []
     for text in (source, source.replace("\n", "\r\n"), source.replace("\n", "\r")):
         outcome = shape.outcome(parse, text.encode(), "x.txt")
@@ -131,6 +131,6 @@ def test_any_layout_parses_keeps_the_letters_in_order_and_crlf_changes_nothing(s
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_give_a_document_or_a_document_error(shape, data: bytes) -> None:  # type: ignore[no-untyped-def]
+def test_any_bytes_give_a_document_or_a_document_error(shape, data: bytes) -> None:
     outcome = shape.outcome(parse, data, "x.txt")
     assert not isinstance(outcome, str) or outcome in ("empty", "binary", "encoding")
