@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -40,7 +41,7 @@ def eval_command(
     """
     from ragkit.embedding import cache_root
     from ragkit.experiment import run
-    from ragkit.report.summary import headline, summary_tables
+    from ragkit.report.summary import headline, summary, summary_tables
 
     folder = out or RUNS / settings.name
     result = run(
@@ -55,7 +56,10 @@ def eval_command(
     if as_json:
         show_json(result.metrics)
         return
-    click.echo(headline(result.metrics))
-    for shown in summary_tables(result.metrics, result.timing):
-        show(shown)
+    if sys.stdout.isatty():
+        click.echo(headline(result.metrics))
+        for shown in summary_tables(result.metrics, result.timing):
+            show(shown)
+    else:
+        click.echo(summary(result.metrics, result.timing))
     click.echo(f"results: {folder}", err=True)
