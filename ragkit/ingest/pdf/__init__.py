@@ -33,6 +33,7 @@ from ragkit.records import Document
 
 _Items = list[Line | Table]
 _NUMBERED = re.compile(r"(\d+(?:\.\d+)*)[.)]?\s")
+_NUMBER = re.compile(r"^(\d+(?:\.\d+)*)(?=[\u3040-\u9fff])")  # of a heading, the gap after it being no space
 _MARK = re.compile(r"^([\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)(?=\w)")  # of a footnote, set close to its text
 _LEADERS = re.compile(r"(?:\s?[.\u2026\u00b7]){4,}\s*")
 
@@ -50,7 +51,7 @@ def parse(data: bytes, slug: str) -> Document:
         if draft.table:
             builder.table([[join(cell, known) for cell in row] for row in draft.table.rows], draft.page)
         elif draft.kind == "heading":
-            builder.heading(text, next(depths), draft.page)
+            builder.heading(_NUMBER.sub(r"\1 ", text), next(depths), draft.page)
         elif draft.kind == "item":
             builder.list_item(without_bullet(text), draft.page)
         elif draft.kind == "code":

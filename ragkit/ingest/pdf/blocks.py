@@ -20,7 +20,7 @@ _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)|tabelle|figura|tabla|tableau|figure|chart|listing|図|表|图)\s*\d+",
     re.IGNORECASE,
 )
-_LEADER = re.compile(r"(?:\s*[.\u2026\u00b7]){4,}\s*\S*$")
+_LEADER = re.compile(r"(?:[.\u2026\u00b7]\s*){4,}\S*$")
 _NOTE = re.compile(r"[\d*†‡§]")
 
 

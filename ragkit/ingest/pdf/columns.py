@@ -81,7 +81,7 @@ def _is_prose(lines: Sequence[Line]) -> bool:
     for line in lines:
         row = round(line.baseline / 2)
         rows[row] = rows.get(row, 0.0) + line.x1 - line.x0
-        letters[row] = letters.get(row, 0) + sum(2 if is_cjk(c) else 1 for c in line.text)
+        letters[row] = letters.get(row, 0) + len(line.text) + sum(map(is_cjk, () if line.text.isascii() else line.text))
     return median(rows.values()) > 0.55 * width and median(letters.values()) >= 18
 
 

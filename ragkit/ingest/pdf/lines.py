@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragkit.ingest.builder import superscript
 from ragkit.ingest.pdf.runs import Run
-from ragkit.ingest.pdf.words import is_cjk, plain
+from ragkit.ingest.pdf.words import plain
 
 _SUBSCRIPTS = str.maketrans("0123456789+-\u2212()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₍₎")
 _TIGHT = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻₀₁₂₃₄₅₆₇₈₉₊₋^_")
@@ -128,7 +128,7 @@ def _line(chain: Sequence[Run]) -> Line:
             words = _raised(words) if script > 0 else _lowered(words)
         elif script > 0:
             words = superscript(words)
-        if index and _space_between(chain[index - 1], run, text, words):
+        if index and _space_between(chain[index - 1], run, words):
             text += " "
         text += words
     return Line(
@@ -144,11 +144,9 @@ def _line(chain: Sequence[Run]) -> Line:
     )
 
 
-def _space_between(before: Run, run: Run, text: str, words: str) -> bool:
+def _space_between(before: Run, run: Run, words: str) -> bool:
     gap = run.x0 - before.x1
-    if not run.spaced or gap < 0.1 * run.size or (words[:1] in _TIGHT and gap < 0.4 * before.size):
-        return False
-    return before.typed or run.typed or gap > 0.5 * run.size or not (is_cjk(text[-1:]) or is_cjk(words[:1]))
+    return run.spaced and gap > 0.1 * run.size and not (words[:1] in _TIGHT and gap < 0.4 * before.size)
 
 
 def _raised(words: str) -> str:

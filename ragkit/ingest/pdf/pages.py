@@ -17,16 +17,16 @@ from typing import Any
 
 from ragkit.errors import DocumentError
 from ragkit.ingest.pdf.runs import Page, Rule, Run, stretches, upright
-from ragkit.ingest.pdf.words import HYPHEN, is_cjk
+from ragkit.ingest.pdf.words import HYPHEN, has_cjk
 
 MAX_PAGES = 5000
 _MAX_PATHS = 4000  # more is a drawing, not the lines of tables
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|typewriter|cmtt|menlo", re.IGNORECASE)
 _THIN, _SHORT = 3.0, 6.0  # points: a filled shape this thin is a line; a line this short is a tick or a dash
+_UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1b]")
 _SPACES = re.compile(" +")
 _CELL_GAP = 1.2  # em; a gap inside a text object that is wider than this is more than a word space
-_CJK_GAP = 0.5  # em; typesetters put a quarter em between Chinese and Latin that is no space
 _REPAIR = "export it again, or repair it (`qpdf in.pdf out.pdf`) and look what is missing"
 _OCR = "run OCR on it (`ocrmypdf in.pdf out.pdf`)"
 
@@ -79,9 +79,9 @@ class _Reader:
         self._edges = [c_double() for _ in range(4)]  # left, top, right, bottom of a piece of text
         self._corners = [c_float() for _ in range(4)]  # left, bottom, right, top of a page object
         self._edge_references = [byref(edge) for edge in self._edges]
-        self._char_references = [self._edge_references[i] for i in (0, 2, 3, 1)]  # GetCharBox has another order
         self._corner_references = [byref(corner) for corner in self._corners]
         self._matrix = raw.FS_MATRIX()
+        self._box = raw.FS_RECTF()
         self._pictures: list[int] = []
         self._characters = self._unmapped = 0
 
@@ -98,12 +98,13 @@ class _Reader:
                 runs = list(self._runs(text_page))
             finally:
                 raw.FPDFText_ClosePage(text_page)
-            box = raw.FS_RECTF()
+            box = self._box
             raw.FPDF_GetPageBoundingBox(page, byref(box))
+            bounds = (box.left, box.bottom, box.right, box.top)
             if not runs and self._has_picture(page):
                 self._pictures.append(index + 1)
             rules = list(self._rules(page)) if runs else []
-            return upright(index + 1, (box.left, box.bottom, box.right, box.top), runs, rules)
+            return upright(index + 1, bounds, runs, rules)
         finally:
             raw.FPDF_ClosePage(page)
 
@@ -147,7 +148,9 @@ class _Reader:
             for first, last, words in self._pieces(text_page, text, start, end, size):
                 if self._ink(text_page, first, last):
                     left, top, right, bottom = (edge.value for edge in self._edges)
-                    spaced = first == 0 or text[first - 1].isspace()
+                    if round(turns) == 0 and has_cjk(words):  # a full stop has half its width of ink
+                        left, right = min(left, self._side(text_page, first)[0]), self._side(text_page, last - 1)[1]
+                    spaced = self._space_before(text_page, text, first, size)
                     baseline = matrix.f if round(turns) % 2 == 0 else matrix.e
                     yield (
                         round(turns) % 4,
@@ -164,16 +167,15 @@ class _Reader:
         else:  # it left out characters without a Unicode value
             text = "".join(chr(self._raw.FPDFText_GetUnicode(text_page, i) or 0xFFFD) for i in range(max(count, 0)))
         text = text.replace("\ufffe", HYPHEN).replace("\x02", HYPHEN)
-        visible = text.split()
-        self._characters += sum(map(len, visible))
-        self._unmapped += sum(c == "\ufffd" or "\ue000" <= c <= "\uf8ff" or c < " " for word in visible for c in word)
+        self._characters += sum(map(len, text.split()))
+        self._unmapped += len(_UNMAPPED.findall(text))
         return text
 
     def _pieces(self, text_page: Any, text: str, start: int, end: int, size: float) -> Iterator[tuple[int, int, str]]:
-        """A stretch cut at gaps of table width, without the spaces PDFium saw beside Chinese and Japanese."""
+        """A stretch cut at gaps of table width, and without the spaces that aren't any."""
         space = text.find(" ", start, end)
-        # Files either have space characters or leave gaps: the first space tells which.
-        if space < 0 or not self._raw.FPDFText_IsGenerated(text_page, space):
+        # Files either have space characters or leave gaps, the first tells which; Chinese and Japanese have both.
+        if space < 0 or not (has_cjk(text[start:end]) or self._raw.FPDFText_IsGenerated(text_page, space)):
             yield start, end, text[start:end]
             return
         first = done = start
@@ -181,19 +183,36 @@ class _Reader:
         for match in _SPACES.finditer(text, start, end):
             words += text[done : match.start()]
             done = match.end()
-            gap = self._gap(text_page, match.start() - 1, done)
-            if gap > _CELL_GAP * size:
+            if not self._raw.FPDFText_IsGenerated(text_page, match.start()):
+                words += " "
+            elif (gap := self._gap(text_page, match.start() - 1, done)) > _CELL_GAP * size:
                 yield first, match.start(), words
                 first, words = done, ""
-            elif gap > _CJK_GAP * size or not (is_cjk(text[match.start() - 1]) or is_cjk(text[done])):
+            elif _is_space(gap / size, text[match.start() - 1], text[done]):
                 words += " "
         yield first, end, words + text[done:end]
 
+    def _space_before(self, text_page: Any, text: str, start: int, size: float) -> bool:
+        """Whether a run begins a line or follows a space, a gap beside Chinese or Japanese mostly being none."""
+        if start == 0 or text[start - 1] != " ":
+            return start == 0 or text[start - 1].isspace()
+        last = len(text[:start].rstrip(" ")) - 1
+        if (
+            last < 0
+            or not has_cjk(text[last] + text[start])
+            or not self._raw.FPDFText_IsGenerated(text_page, start - 1)
+        ):
+            return True
+        return _is_space(self._gap(text_page, last, start) / size, text[last], text[start])
+
     def _gap(self, text_page: Any, before: int, after: int) -> float:
-        self._raw.FPDFText_GetCharBox(text_page, before, *self._char_references)
-        right = self._edges[2].value
-        self._raw.FPDFText_GetCharBox(text_page, after, *self._char_references)
-        return float(self._edges[0].value - right)
+        """The distance of two characters by their advance widths, whatever their ink is."""
+        return self._side(text_page, after)[0] - self._side(text_page, before)[1]
+
+    def _side(self, text_page: Any, at: int) -> tuple[float, float]:
+        """Left and right edge of a character by its advance width."""
+        self._raw.FPDFText_GetLooseCharBox(text_page, at, byref(self._box))
+        return self._box.left, self._box.right
 
     def _ink(self, text_page: Any, first: int, last: int) -> bool:
         """Put the bounds of characters `[first, last)` into the buffer; false when they show nothing."""
@@ -233,3 +252,14 @@ class _Reader:
                 yield Rule((x0 + x1) / 2, y0, (x0 + x1) / 2, y1)
             elif width > _SHORT and height > _SHORT and raw.FPDFPath_CountSegments(path) in (4, 5):
                 yield from (Rule(x0, y0, x1, y0), Rule(x0, y1, x1, y1), Rule(x0, y0, x0, y1), Rule(x1, y0, x1, y1))
+
+
+def _is_space(gap: float, before: str, after: str) -> bool:
+    """Whether a gap, in em, is a space; beside Chinese and Japanese it often is none.
+
+    Between two such characters only justification leaves gaps; beside Latin letters typesetters put a
+    quarter of an em.
+    """
+    if not has_cjk(before + after):
+        return True
+    return gap > 0.5 if has_cjk(before) and has_cjk(after) else gap > 0.15 and abs(gap - 0.25) > 0.005

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 HYPHEN = "\u00ad"
 """Stands for a hyphen at the end of a line, whether it was typed or made by the typesetter."""
 
+_HYPHENS = frozenset("-\u2010\u00ad")
 _WORD = re.compile(r"[^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)*")
 _LINE_END = re.compile(r"([^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)*)[-\u2010\u00ad]$")
 _BULLET = re.compile(r"[\u2022\u2023\u25e6\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u2043\u30fb\uf0b7\u00b7]\s*")
@@ -40,6 +41,7 @@ _CONJUNCTIONS = frozenset(
         "och",
     ]
 )
+_SEAM = re.compile(r"[\u3040-\u9fff]( ?)(?=[A-Za-z0-9])|[A-Za-z0-9]( ?)(?=[\u3040-\u9fff])")
 _MATHEMATICAL = re.compile("[\U0001d400-\U0001d7ff\u210e]")
 
 
@@ -67,6 +69,11 @@ def is_cjk(character: str) -> bool:
     )
 
 
+def has_cjk(text: str) -> bool:
+    """Whether any character is written without spaces between words."""
+    return not text.isascii() and any(map(is_cjk, text))
+
+
 def plain(text: str) -> str:
     """Pairs of surrogates joined, and the italic, bold or script letters of formulas as letters."""
     if text.isascii():
@@ -81,25 +88,31 @@ class Vocabulary:
 
     `words`: its words as they stand within lines, compounds with their hyphens, in lower case.
     `hyphenated`: whether words are broken at line ends, so that a hyphen there needn't be one that was written.
+    `spaced`: whether Latin words and numbers have spaces around them among Chinese and Japanese.
     """
 
     words: AbstractSet[str] = frozenset()
     hyphenated: bool = True
+    spaced: bool = False
 
 
 def vocabulary(texts: Iterable[Sequence[str]]) -> Vocabulary:
     """The vocabulary of texts given as their lines."""
     words: set[str] = set()
     breaks: list[str] = []
+    spaces = 0
     for lines in texts:
+        spaces += sum(
+            1 if match[1] or match[2] else -1 for line in lines if not line.isascii() for match in _SEAM.finditer(line)
+        )
         for line, following in zip(lines, [*lines[1:], ""], strict=False):
-            end = _LINE_END.search(line)
+            end = _LINE_END.search(line) if line[-1:] in _HYPHENS else None
             words.update(word.lower() for word in _WORD.findall(line[: end.start()] if end else line))
             if end and following[:1].islower():
                 breaks.append(end[1].lower())
     # The first half of a compound mostly is a word that the document uses, that of a broken word isn't.
     fragments = sum(half.rsplit("-", 1)[-1] not in words for half in breaks)
-    return Vocabulary(words, fragments > 0.3 * len(breaks))
+    return Vocabulary(words, fragments > 0.3 * len(breaks), spaces > 0)
 
 
 _NOTHING = Vocabulary()
@@ -121,7 +134,7 @@ def join(lines: Iterable[str], known: Vocabulary = _NOTHING) -> str:
 def _joined(text: str, line: str, known: Vocabulary) -> str:
     if not line:
         return text
-    if text[-1] in "-\u2010\u00ad" and len(text) > 1:
+    if text[-1] in _HYPHENS and len(text) > 1:
         start = _WORD.match(line)
         following = start[0] if start else ""
         if text[-2].isspace() or not text[-2].isalnum():  # a dash, not a hyphen
@@ -135,7 +148,8 @@ def _joined(text: str, line: str, known: Vocabulary) -> str:
         written = f"{before}-{after}" in known.words or not known.hyphenated or len(before) == 1
         return f"{text[:-1]}-{line}" if written and before + after not in known.words else text[:-1] + line
     if is_cjk(text[-1]) or is_cjk(line[0]):
-        return text + line
+        seam = known.spaced and _SEAM.search(text[-1] + line[0])
+        return f"{text} {line}" if seam else text + line
     if text[-1] in "/\u2014" and not text[-2:-1].isspace():  # broken after a slash or an em dash
         return text + line
     return f"{text} {line}"
