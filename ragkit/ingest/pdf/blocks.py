@@ -65,7 +65,9 @@ def style(regions: Iterable[Sequence[Line]]) -> Style:
                 steps[round(step * 20) / 20] += 1
     size = min(sizes, key=lambda size: (-sizes[size], size), default=10.0)
     pitch, times = min(steps.items(), key=lambda item: (-item[1], item[0]), default=(1.3, 0))
-    return Style(size, pitch if times >= 5 else 1.3, mono > 0.6 * letters)
+    if times < 5:  # too short to tell: the closest lines are those of a paragraph, unless they are far apart
+        pitch = min(1.6, *steps) if steps else 1.3
+    return Style(size, pitch, mono > 0.6 * letters)
 
 
 def drafts(items: Sequence[Line | Table], page: int, usual: Style) -> tuple[list[Draft], list[Draft]]:

@@ -34,12 +34,14 @@ def without_furniture(pages: Sequence[tuple[list[Line], float]], body: float) ->
     for margins in (upper, lower):
         seen = Counter(key for margin in margins for key in {_key(row) for row in margin})
         firsts = Counter(round(margin[0][0].baseline) for margin in margins if margin)
-        for margin in margins:
+        for page, margin in enumerate(margins, 1):
             count = 0
             for row in margin:
                 running = margins is upper and count == 0 and row[0].size < 0.95 * body
                 running = running and firsts[round(row[0].baseline)] >= max(3.0, 0.6 * len(pages))
-                number = _PAGE_NUMBER.fullmatch(" ".join(piece.text for piece in row))
+                number = _PAGE_NUMBER.fullmatch(" ".join(piece.text for piece in row)) is not None
+                # A header that begins or ends with the number of its page, though it may come only once.
+                number = number or (len(row) > 1 and str(page) in (row[0].text, row[-1].text))
                 if len(row) > _ROWS or not (number or running or _times(seen, row) >= max(2.0, _SHARE * len(pages))):
                     break
                 count += 1

@@ -93,7 +93,7 @@ def _continues(last: Run, base: Run, run: Run) -> bool:
     gap = run.x0 - last.x1
     size = max(base.size, run.size)
     # A space that was typed is a word space, however far justification has stretched it.
-    wide = 2.0 if run.typed or last.typed else 0.65
+    wide = 2.0 if run.typed else 0.65
     if not -0.6 * size < gap < wide * size:
         return False
     shift = abs(run.baseline - base.baseline)

@@ -142,9 +142,7 @@ class _Reader:
             if address not in styles:
                 styles[address] = self._style(font)
             bold, mono = styles[address]
-            typed = (text[start - 1 : start] == " " and owner(start - 1) != 0) or (
-                text[end : end + 1] == " " and owner(end) != 0
-            )
+            typed = text[start - 1 : start] == " " and owner(start - 1) != 0
             for first, last, words in self._pieces(text_page, text, start, end, size):
                 if self._ink(text_page, first, last):
                     left, top, right, bottom = (edge.value for edge in self._edges)

@@ -14,8 +14,8 @@ _LINES = re.compile(r"[^\s](?:[^\r\n]*[^\s])?")
 class Run:
     """Text of one font on one line. Points, origin at the page's top left, y grows downwards.
 
-    `top` and `bottom` bound the ink. `spaced`: a space or a line end stands before it; `typed`: a space
-    beside it is a character of the file, not a gap that was interpreted.
+    `top` and `bottom` bound the ink. `spaced`: a space or a line end stands before it; `typed`: the space
+    before it is a character of the file, not a gap that was interpreted.
     """
 
     text: str
