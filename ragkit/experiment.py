@@ -64,7 +64,39 @@ def run(
     `ModelMissing` and `ModelError` for the model, `EncodingError` naming the chunk.
     """
     _check_out(out)
-    clock = _Clock()
+    clock = Clock()
+    with indexed(settings, cache=cache, progress=progress, clock=clock, vector_cache=vector_cache) as index:
+        documents, encoder = index.documents, index.encoder
+        with clock.phase("resolve"):
+            questions, splits = _questions(settings)
+            targets = _resolve(settings, questions, documents, index.store, allow_drift, notice)
+        with clock.phase("retrieve"), progress("questions", len(questions)) as advance:
+            traces, latencies = _retrieve(index.retriever, questions, settings.retrieval.candidate_k, advance)
+        with clock.phase("measure"):
+            scores = _measure(settings, documents, index.store.chunks(), encoder, questions, targets, traces)
+            evaluation = Evaluation(settings, _dataset(settings, index), encoder.description, questions, splits, scores)
+            found = metrics(evaluation)
+        timing = _timing(clock, latencies)
+        _write(out, evaluation, found, timing)
+    return Result(found, timing)
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """A configuration ready to be asked: `chunks` are by document, in the order of `documents`."""
+
+    documents: Sequence[Document]
+    chunks: Sequence[Sequence[Chunk]]
+    encoder: Encoder
+    store: Store
+    retriever: Retriever
+
+
+@contextmanager
+def indexed(
+    settings: Configuration, *, cache: Path, progress: ProgressBar, clock: Clock, vector_cache: bool = True
+) -> Iterator[Indexed]:
+    """The first steps of a run: model, throwaway database, documents in it. Raises as `run`."""
     with clock.phase("model"):
         encoder = load_encoder(settings.model, cache)
         passages = cached(encoder, cache / "vectors" if vector_cache else None)
@@ -78,21 +110,7 @@ def run(
             chunks = [chunk_document(document, settings.chunking) for document in documents]
         with clock.phase("embed and index"), progress("chunks", sum(map(len, chunks))) as advance:
             _index(documents, chunks, passages, store, advance)
-        with clock.phase("resolve"):
-            questions, splits = _questions(settings)
-            targets = _resolve(settings, questions, documents, store, allow_drift, notice)
-        retriever = build_retriever(settings.retrieval, store, encoder)
-        with clock.phase("retrieve"), progress("questions", len(questions)) as advance:
-            traces, latencies = _retrieve(retriever, questions, settings.retrieval.candidate_k, advance)
-        with clock.phase("measure"):
-            scores = _measure(settings, documents, store.chunks(), encoder, questions, targets, traces)
-            evaluation = Evaluation(
-                settings, _dataset(settings, documents, chunks, encoder), encoder.description, questions, splits, scores
-            )
-            found = metrics(evaluation)
-        timing = _timing(clock, latencies)
-        _write(out, evaluation, found, timing)
-    return Result(found, timing)
+        yield Indexed(documents, chunks, encoder, store, build_retriever(settings.retrieval, store, encoder))
 
 
 def _check_out(out: Path) -> None:
@@ -233,21 +251,19 @@ def _measure(
     ]
 
 
-def _dataset(
-    settings: Configuration, documents: Sequence[Document], chunks: Sequence[Sequence[Chunk]], encoder: Encoder
-) -> dict[str, Any]:
-    count = sum(map(len, chunks))
+def _dataset(settings: Configuration, index: Indexed) -> dict[str, Any]:
+    chunks = [chunk for own in index.chunks for chunk in own]
     return {
-        **dataset_hashes(documents, Path(settings.dataset.questions), Path(settings.dataset.splits)),
-        "documents": len(documents),
-        "blocks": sum(len(document.blocks) for document in documents),
-        "chunks": count,
-        "chunk_characters": sum(len(chunk.text) for own in chunks for chunk in own),
-        "index_bytes": count * encoder.dimension * 4,
+        **dataset_hashes(index.documents, Path(settings.dataset.questions), Path(settings.dataset.splits)),
+        "documents": len(index.documents),
+        "blocks": sum(len(document.blocks) for document in index.documents),
+        "chunks": len(chunks),
+        "chunk_characters": sum(len(chunk.text) for chunk in chunks),
+        "index_bytes": len(chunks) * index.encoder.dimension * 4,
     }
 
 
-def _timing(clock: _Clock, latencies: Sequence[float]) -> dict[str, Any]:
+def _timing(clock: Clock, latencies: Sequence[float]) -> dict[str, Any]:
     machine = environment.describe()
     milliseconds = [1000 * seconds for seconds in latencies]
     return {
@@ -271,7 +287,7 @@ def _write(out: Path, evaluation: Evaluation, found: dict[str, Any], timing: dic
         write_atomic(folder / "summary.md", summary(found, timing))
 
 
-class _Clock:
+class Clock:
     """Seconds spent in each phase, in the order in which they began."""
 
     def __init__(self) -> None:
