@@ -59,6 +59,15 @@ def test_damage_to_what_a_run_does_not_use_does_not_stop_it(folder: Path) -> Non
         manifest.verify(folder, ABOUT, "ragkit prepare", "float32")
 
 
+def test_a_file_checked_by_size_only_is_still_missed_or_found_short(folder: Path) -> None:
+    name = "reference/model.safetensors"
+    _flip(folder / name)
+    manifest.verify(folder, ABOUT, "ragkit prepare", by_size={name})
+    _grow(folder / name)
+    with pytest.raises(ModelError, match="has 28 bytes, the manifest says 27"):
+        manifest.verify(folder, ABOUT, "ragkit prepare", by_size={name})
+
+
 def test_a_file_that_does_not_belong_there_is_refused(folder: Path) -> None:
     """A library that loads a folder may prefer the file that was slipped in."""
     (folder / "reference/pytorch_model.bin").write_bytes(b"other weights")
