@@ -27,6 +27,8 @@ COMMANDS = {
     "validate": ("ragkit.cli.data", "Check questions, splits and corpus; print every problem with file and line."),
     "blocks": ("ragkit.cli.data", "Show the blocks of one document, as labels number them."),
     "locate": ("ragkit.cli.data", "Find the block that a label should point to."),
+    "golden": ("ragkit.cli.golden", "Score saved results of any system against golden cases; no model, no network."),
+    "record": ("ragkit.cli.golden", "Save what a retriever or a service returns for the golden cases."),
     "init": ("ragkit.cli.init", "Lay out an evaluation folder for your own documents."),
 }
 """Command: the module that has it, its line in `ragkit --help`."""
