@@ -110,6 +110,7 @@ def _question(question: Question, score: QuestionScore, split: str | None) -> di
         "type": question.type,
         "split": split,
         "answerable": question.answerable,
+        "documents": list(dict.fromkeys(judgment.document for judgment in question.relevant)),
         "measures": dict(score.values),
         "bounds": {name: list(bounds) for name, bounds in score.bounds.items() if bounds[0] != bounds[1]},
         "first_ranks": list(score.first_ranks),

@@ -1,0 +1,24 @@
+"""Candidate against baseline: paired differences, what they prove, and a verdict by the policy.
+
+`read_metrics` and `pair` refuse what does not compare; `compare` does the rest. One idea per module.
+"""
+
+from ragkit.comparison.compare import compare
+from ragkit.comparison.detectable import Headroom, headroom
+from ragkit.comparison.model import Comparison
+from ragkit.comparison.paired import Metrics, Split, check_comparable, read_metrics, read_timing
+from ragkit.comparison.policy import Policy, read_policy
+
+__all__ = [
+    "Comparison",
+    "Headroom",
+    "Metrics",
+    "Policy",
+    "Split",
+    "check_comparable",
+    "compare",
+    "headroom",
+    "read_metrics",
+    "read_policy",
+    "read_timing",
+]

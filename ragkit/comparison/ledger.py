@@ -1,0 +1,77 @@
+"""`ledger.jsonl`, committed beside the policy: every confirmatory test, once and for all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ragkit.comparison.model import Comparison
+from ragkit.comparison.paired import Metrics
+from ragkit.errors import FileError, UsageError
+from ragkit.files import canonical_line, read_text
+
+
+def read_ledger(path: Path) -> list[dict[str, Any]]:
+    """The entries, oldest first; none when there is no file yet. Raises `FileError` with the line that is damaged."""
+    entries = []
+    for number, line in enumerate(read_text(path).splitlines() if path.exists() else (), start=1):
+        try:
+            entry = json.loads(line)
+            _ = entry["baseline_system"], entry["candidate_system"]
+        except (ValueError, TypeError, KeyError) as error:
+            remedy = "restore it from version control; entries are only ever added"
+            raise FileError(f"{path}:{number}: not an entry of the ledger: {remedy}") from error
+        entries.append(entry)
+    return entries
+
+
+def check_first(path: Path, baseline: Metrics, candidate: Metrics, *, again: bool) -> None:
+    """Raise `UsageError` when the ledger has a test of this pair already, unless `again`.
+
+    A pair is known by what decides its rankings, so another name, split or seed doesn't make it a new one.
+    """
+    earlier = _earlier(path, baseline, candidate)
+    if earlier and not again:
+        number, entry = earlier[-1]
+        raise UsageError(
+            f"{path}:{number}: {entry.get('candidate')} was tested against {entry.get('baseline')} already"
+            f" ({entry.get('decision')}); a pair is tested once. --again tests it once more, and the ledger will say so"
+        )
+
+
+def record(path: Path, comparison: Comparison, baseline: Metrics, candidate: Metrics) -> dict[str, Any]:
+    """Append the test to the ledger; the entry. Raises `FileError` when it can't be written."""
+    entry = {
+        "baseline": baseline.name,
+        "baseline_id": baseline.config_id,
+        "baseline_system": baseline.system_id,
+        "candidate": candidate.name,
+        "candidate_id": candidate.config_id,
+        "candidate_system": candidate.system_id,
+        "questions": baseline.dataset.questions,
+        "corpus": baseline.dataset.corpus,
+        "split": comparison.split,
+        "measure": comparison.primary.measure,
+        "difference": comparison.primary.difference,
+        "p": comparison.primary.p,
+        "level": comparison.primary.level,
+        "decision": str(comparison.verdict),
+        "again": bool(_earlier(path, baseline, candidate)),
+    }
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab+") as stream:
+            size = stream.tell()
+            stream.seek(max(0, size - 1))
+            gap = b"" if stream.read() in (b"", b"\n") else b"\n"  # someone's editor dropped the last newline
+            stream.write(gap + canonical_line(entry).encode())
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from error
+    return entry
+
+
+def _earlier(path: Path, baseline: Metrics, candidate: Metrics) -> list[tuple[int, dict[str, Any]]]:
+    ids = (baseline.system_id, candidate.system_id)
+    entries = enumerate(read_ledger(path), start=1)
+    return [(n, entry) for n, entry in entries if (entry["baseline_system"], entry["candidate_system"]) == ids]
