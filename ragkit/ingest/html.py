@@ -6,7 +6,8 @@ libxml2 reports tags and text as they come (no tree is built, so depth and size 
 * Dropped: scripts, styles, templates, `noscript`, pictures (their alternative text stays), form
   controls, embedded media; whatever is hidden by `hidden`, `aria-hidden` or an inline style.
 * Page furniture is dropped: `nav` anywhere; `header` and `footer` (also as roles) outside `main`,
-  `article`, `section` and `aside`, but for the `h1` of such a header.
+  `article`, `section` and `aside`. A header that has the `h1` is the document's title block: it is kept
+  from the `h1` on, since edition, date and author stand there.
 * `h1` to `h6` are headings, but inside a list item, block quote or table cell they are text there.
 * `li`, `dt`, `dd` are list items; what a nested list interrupts goes on as an item of its own.
 * A table is one block. A table that holds another one is layout: from there on its cells are read as
@@ -113,6 +114,7 @@ class _Page:
         self._tables: list[_Table] = []
         self._dropped = 0
         self._banners = 0
+        self._titled = False  # inside a banner: its h1 has begun
         self._quotes = 0
         self.sections = 0
 
@@ -128,7 +130,7 @@ class _Page:
         self._open.append(self._enter(tag, attributes))
 
     def data(self, text: str) -> None:
-        if not self._dropped and (not self._banners or self._contexts[-1] == ("heading", 1)):
+        if not self._dropped and (not self._banners or self._titled):
             self._text.append(text)
 
     def end(self, tag: str) -> None:
@@ -145,6 +147,7 @@ class _Page:
             self.sections -= 1
         elif action == "banner":
             self._banners -= 1
+            self._titled = self._titled and self._banners > 0
         elif action == "quote":
             self._break()
             self._quotes -= 1
@@ -181,6 +184,7 @@ class _Page:
             return ("", 0)  # only inline content there, whatever the tags say
         elif tag in _HEADINGS:
             if kind == "paragraph" and not self._quotes:
+                self._titled = self._titled or (tag == "h1" and self._banners > 0)
                 return self._collect("heading", _HEADINGS[tag])
         elif tag in _ITEMS:
             return self._collect("list_item")
