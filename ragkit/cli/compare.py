@@ -82,7 +82,7 @@ def compare_command(
     timing = (read_timing(paths[0]), read_timing(paths[1]))
     found = compare(left, right, policy, split or ("test" if confirm else "all"), timing=timing)
     if confirm:
-        found = dataclasses.replace(found, confirmation=ledger.record(book, found, left, right))
+        found = dataclasses.replace(found, confirmation=ledger.record(book, found, left, right, len(policy.family)))
     if markdown is not None:
         write_atomic(markdown, comparison_markdown(found))
     if adjudicate is not None:

@@ -114,8 +114,8 @@ class _Test:
         """A measure over all pairs, tested."""
         having = [both for both in self.pairs if both.values(delta.measure)]
         differences = [difference(values) for values in paired_values(having, delta.measure)]
-        # The first judged document is a question's own; one without any stands alone.
-        documents = [(*both.baseline.documents[:1], "")[0] or both.baseline.id for both in having]
+        # The document of its first judgment is a question's own.
+        documents = [(both.baseline.documents or [both.baseline.id])[0] for both in having]
         return replace(
             delta,
             p=signflip(differences, seed_of(*self.ids, delta.measure, self.split)),
@@ -132,13 +132,14 @@ class _Test:
         resampled: dict[int, list[str]] = {}
         for name, values in columns.items():
             if len(values) < FEW or min(values) == max(values):
-                result[name] = t_interval(values, 0.975) or (None, None)
+                ends = t_interval(values, 0.975)
+                result[name] = (max(-1.0, ends[0]), min(1.0, ends[1])) if ends else (None, None)
             else:
                 resampled.setdefault(len(values), []).append(name)
         for names in resampled.values():
             rows = np.array([columns[name] for name in names]).T
-            ends = bootstrap(rows, DRAWS, seed_of(*self.ids, "intervals", self.split))
-            result.update((name, (float(low), float(high))) for name, low, high in zip(names, *ends, strict=True))
+            drawn = bootstrap(rows, DRAWS, seed_of(*self.ids, "intervals", self.split))
+            result.update((name, (float(low), float(high))) for name, low, high in zip(names, *drawn, strict=True))
         return result
 
 

@@ -40,8 +40,9 @@ def check_first(path: Path, baseline: Metrics, candidate: Metrics, *, again: boo
         )
 
 
-def record(path: Path, comparison: Comparison, baseline: Metrics, candidate: Metrics) -> dict[str, Any]:
-    """Append the test to the ledger; the entry. Raises `FileError` when it can't be written."""
+def record(path: Path, comparison: Comparison, baseline: Metrics, candidate: Metrics, planned: int) -> dict[str, Any]:
+    """Append the test to the ledger; the entry. `planned`: how many sweeps share alpha. Raises `FileError`."""
+    candidates = {e["candidate_system"] for e in read_ledger(path) if e["baseline_system"] == baseline.system_id}
     entry = {
         "baseline": baseline.name,
         "baseline_id": baseline.config_id,
@@ -56,7 +57,10 @@ def record(path: Path, comparison: Comparison, baseline: Metrics, candidate: Met
         "difference": comparison.primary.difference,
         "p": comparison.primary.p,
         "level": comparison.primary.level,
-        "decision": str(comparison.verdict),
+        "decision": comparison.verdict.decision,
+        "reason": comparison.verdict.reason,
+        "planned": planned,
+        "tests": len(candidates | {candidate.system_id}),  # of this baseline, this one included
         "again": bool(_earlier(path, baseline, candidate)),
     }
     try:

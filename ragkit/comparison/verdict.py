@@ -97,8 +97,7 @@ def settle(verdict: Verdict, against: Verdict, favourable: Verdict, *, promoted:
 
 def _sentence(decision: Decision, reason: Reason, found: Findings) -> str:
     primary, guard, headroom = found.primary, found.guard, found.headroom
-    against = "<=" if primary.p <= primary.level else ">"
-    test = f"p = {primary.p:.4f} {against} {primary.level:g}"
+    test = f"p = {primary.p:.4f}, at most {primary.level:g} needed"
     moved = "did not change" if not primary.difference else f"{'rose' if primary.difference > 0 else 'fell'} by"
     change = f"{primary.measure} {moved}" + (f" {abs(primary.difference):.3f}" if primary.difference else "")
     between = "" if guard.low is None else f" (change between {guard.low:+.3f} and {guard.high:+.3f})"
@@ -113,8 +112,10 @@ def _sentence(decision: Decision, reason: Reason, found: Findings) -> str:
     if reason == "no headroom":
         return (
             f"{headroom.improvable} of {headroom.n} questions leave the baseline room to improve in"
-            f" {primary.measure}, too few for any candidate to reach p <= {primary.level:g}; {change} ({test})."
+            f" {primary.measure}, too few for any candidate to prove a gain; {change} ({test})."
         )
     if primary.p <= primary.level:
         return f"{change} ({test}), less than the {primary.min_difference:g} that is worth a change."
+    if found.detectable > 1:
+        return f"{change} ({test}); so few questions can't prove any difference."
     return f"{change} ({test}); a difference of {found.detectable:.3f} would be found in four cases of five."

@@ -31,12 +31,15 @@ def headline(found: Comparison) -> str:
 
 def remarks(found: Comparison) -> list[str]:
     """How to read it: what was not confirmed, what changed too much, what can't be told."""
-    if found.confirmation is not None:
-        repeated = " It repeats an earlier one of the same pair." if found.confirmation["again"] else ""
-        standing = f"Confirmatory test, recorded in the ledger.{repeated}"
-    else:
-        standing = "Exploratory: a decision takes one confirmatory test (--confirm) on the test questions."
-    return [standing, *found.notes]
+    entry = found.confirmation
+    if entry is None:
+        return ["Exploratory: a decision takes one confirmatory test (--confirm) on the test questions.", *found.notes]
+    standing = ["Confirmatory test, recorded in the ledger."]
+    if entry["again"]:
+        standing.append("It repeats an earlier test of the same pair: its p is not that of a first one.")
+    if entry["tests"] > entry["planned"]:
+        standing.append(f"{entry['tests']} candidates were tested, alpha was shared among {entry['planned']} sweeps.")
+    return [*standing, *found.notes]
 
 
 def comparison_tables(found: Comparison) -> list[Table]:
@@ -63,7 +66,7 @@ def measures_table(found: Comparison) -> Table:
             f"{d.wins} / {d.losses} / {d.ties}",
             number(d.p, 4),
             number(d.p_documents, 4),
-            number(d.detectable),
+            "> 1" if d.detectable is None or d.detectable > 1 else number(d.detectable),
         )
         for d in found.measures
     ]
