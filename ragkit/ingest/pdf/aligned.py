@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ragkit.ingest.pdf.lines import Line, merged, rows
 from ragkit.ingest.pdf.runs import Rule
 from ragkit.ingest.pdf.tables import Table
-from ragkit.ingest.pdf.words import has_marker
+from ragkit.ingest.pdf.words import has_leader, has_marker
 
 _Gap = tuple[float, float]
 _ROWS_APART = 3.2  # em; rows further apart than this are not of one table
@@ -61,7 +61,9 @@ def underlined(pieces: Sequence[Line], rules: Sequence[Rule]) -> tuple[list[Tabl
 
 
 def _cells(row: list[Line]) -> list[Line]:
-    """The pieces of a row, a list marker not being one of its own."""
+    """The pieces of a row, a list marker not being one of its own, nor the parts of an entry of the contents."""
+    if len(row) > 1 and has_leader(merged(row).text):
+        return [merged(row)]
     if len(row) == 2 and has_marker(f"{row[0].text} x") and len(row[0].text) < 6:
         return [merged(row)]
     return row

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ragkit.ingest.pdf.lines import Line
 from ragkit.ingest.pdf.tables import Table
-from ragkit.ingest.pdf.words import HYPHEN, has_bullet, has_marker, is_cjk
+from ragkit.ingest.pdf.words import HYPHEN, has_bullet, has_leader, has_marker, is_cjk
 
 Kind = Literal["text", "item", "code", "note", "table", "heading"]
 _STOPS = frozenset(".!?:;。！？：；…")
@@ -20,7 +20,6 @@ _CAPTION = re.compile(
     r"(?:fig(?:ure|\.)?|table|tab\.|abb(?:ildung|\.)|tabelle|figura|tabla|tableau|figure|chart|listing|図|表|图)\s*\d+",
     re.IGNORECASE,
 )
-_LEADER = re.compile(r"(?:[.\u2026\u00b7]\s*){4,}\S*$")
 _NOTE = re.compile(r"[\d*†‡§]")
 
 
@@ -125,7 +124,7 @@ def is_heading(draft: Draft, usual: Style) -> bool:
         return False
     text = " ".join(line.text for line in draft.lines)
     letters = sum(character.isalpha() for character in text)
-    if letters < 2 or len(text) > 200 or _CAPTION.match(text) or _LEADER.search(text):
+    if letters < 2 or len(text) > 200 or _CAPTION.match(text) or has_leader(text):
         return False
     if letters == 2 and not is_cjk(text.strip()[-1]):
         return False
@@ -193,7 +192,7 @@ def _breaks(block: Draft, line: Line, after: Line | None, left: float, usual: St
         return not line.mono or step > 2.2 * usual.pitch * size
     if step > 1.2 * usual.pitch * size or abs(line.size - last.size) > 0.07 * size:
         return True
-    if _LEADER.search(last.text) or _LEADER.search(line.text):
+    if has_leader(last.text) or has_leader(line.text):
         return True
     if block.kind == "note":
         return line.marked

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from ctypes import addressof, byref, c_double, c_float, c_ushort, create_string_buffer
+from ctypes import CFUNCTYPE, byref, c_double, c_float, c_int, c_ushort, c_void_p, cast, create_string_buffer
 from typing import Any
 
 from ragkit.errors import DocumentError
@@ -80,6 +80,9 @@ class _Reader:
         self._corners = [c_float() for _ in range(4)]  # left, bottom, right, top of a page object
         self._edge_references = [byref(edge) for edge in self._edges]
         self._corner_references = [byref(corner) for corner in self._corners]
+        # The same functions with bare addresses: they are called most, and pointer objects cost more than the call.
+        self._text_object = _bare(raw.FPDFText_GetTextObject, c_int)
+        self._font = _bare(raw.FPDFTextObj_GetFont)
         self._matrix = raw.FS_MATRIX()
         self._box = raw.FS_RECTF()
         self._pictures: list[int] = []
@@ -124,28 +127,28 @@ class _Reader:
         """Runs with the quarter turns, counter-clockwise, of their text; slanted text is skipped."""
         raw, matrix = self._raw, self._matrix
         text = self._text(text_page)
-        styles: dict[int, tuple[bool, bool]] = {}
+        styles: dict[int | None, tuple[bool, bool]] = {}
+
+        handle = cast(text_page, c_void_p).value
 
         def owner(at: int) -> int:
-            """Address of the text object of a character; 0 for a space that PDFium made up."""
-            found = raw.FPDFText_GetTextObject(text_page, at)
-            return addressof(found.contents) if found else 0
+            """The text object of a character; 0 for a space that PDFium made up."""
+            return int(self._text_object(handle, at) or 0)
 
-        for start, end in stretches(text, owner):
+        for start, end, item in stretches(text, owner):
             raw.FPDFText_GetMatrix(text_page, start, byref(matrix))
             turns = math.atan2(matrix.b, matrix.a) / (math.pi / 2)
             size = raw.FPDFText_GetFontSize(text_page, start) * math.hypot(matrix.c, matrix.d)
             if abs(turns - round(turns)) > 0.06 or not 0.5 < size < 2000:
                 continue
-            font = raw.FPDFTextObj_GetFont(raw.FPDFText_GetTextObject(text_page, start))
-            address = addressof(font.contents) if font else 0
-            if address not in styles:
-                styles[address] = self._style(font)
-            bold, mono = styles[address]
-            typed = text[start - 1 : start] == " " and owner(start - 1) != 0
+            font = self._font(item) if item else None
+            if font not in styles:
+                styles[font] = self._style(font)
+            bold, mono = styles[font]
+            typed = start > 0 and text[start - 1] == " " and owner(start - 1) != 0
             for first, last, words in self._pieces(text_page, text, start, end, size):
                 if self._ink(text_page, first, last):
-                    left, top, right, bottom = (edge.value for edge in self._edges)
+                    left, top, right, bottom = [edge.value for edge in self._edges]
                     if round(turns) == 0 and has_cjk(words):  # a full stop has half its width of ink
                         left, right = min(left, self._side(text_page, first)[0]), self._side(text_page, last - 1)[1]
                     spaced = self._space_before(text_page, text, first, size)
@@ -218,10 +221,11 @@ class _Reader:
             return False
         return bool(self._raw.FPDFText_GetRect(text_page, 0, *self._edge_references))
 
-    def _style(self, font: Any) -> tuple[bool, bool]:
+    def _style(self, address: int | None) -> tuple[bool, bool]:
         """Whether a font is bold and whether it is monospaced, by its name and its descriptor."""
-        if not font:
+        if not address:
             return False, False
+        font = cast(address, self._raw.FPDF_FONT)
         name = create_string_buffer(256)
         self._raw.FPDFFont_GetBaseFontName(font, name, 256)
         flags = max(self._raw.FPDFFont_GetFlags(font), 0)
@@ -250,6 +254,11 @@ class _Reader:
                 yield Rule((x0 + x1) / 2, y0, (x0 + x1) / 2, y1)
             elif width > _SHORT and height > _SHORT and raw.FPDFPath_CountSegments(path) in (4, 5):
                 yield from (Rule(x0, y0, x1, y0), Rule(x0, y1, x1, y1), Rule(x0, y0, x0, y1), Rule(x1, y0, x1, y1))
+
+
+def _bare(function: Any, *more: Any) -> Any:
+    """A function that takes a handle (and `more`) and returns one, with handles as integers."""
+    return CFUNCTYPE(c_void_p, c_void_p, *more)(cast(function, c_void_p).value or 0)
 
 
 def _is_space(gap: float, before: str, after: str) -> bool:

@@ -17,6 +17,7 @@ _LINE_END = re.compile(r"([^\W\d_]+(?:[-\u2010\u2011][^\W\d_]+)*)[-\u2010\u00ad]
 _BULLET = re.compile(r"[\u2022\u2023\u25e6\u25aa\u25ab\u25cf\u25cb\u25a0\u25a1\u2043\u30fb\uf0b7\u00b7]\s*")
 _DASH = re.compile(r"[-\u2013\u2014*]\s+")
 _NUMBER = re.compile(r"(?:\(?(\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\[\d{1,3}\])\s+")
+_LEADER = re.compile(r"(?:[.\u2026\u00b7]\s*){4,}\S*$")
 _CONJUNCTIONS = frozenset(
     [
         "und",
@@ -41,6 +42,7 @@ _CONJUNCTIONS = frozenset(
         "och",
     ]
 )
+_CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _SEAM = re.compile(r"[\u3040-\u9fff]( ?)(?=[A-Za-z0-9])|[A-Za-z0-9]( ?)(?=[\u3040-\u9fff])")
 _MATHEMATICAL = re.compile("[\U0001d400-\U0001d7ff\u210e]")
 
@@ -48,6 +50,11 @@ _MATHEMATICAL = re.compile("[\U0001d400-\U0001d7ff\u210e]")
 def has_marker(text: str) -> bool:
     """Whether it begins like an item of a list: a bullet, a dash, a number with a point or a bracket."""
     return bool(_BULLET.match(text) or _DASH.match(text) or _NUMBER.match(text))
+
+
+def has_leader(text: str) -> bool:
+    """Whether it is an entry of a table of contents: dots, then perhaps a page number, at its end."""
+    return _LEADER.search(text) is not None
 
 
 def has_bullet(text: str) -> bool:
@@ -62,16 +69,12 @@ def without_bullet(text: str) -> str:
 
 def is_cjk(character: str) -> bool:
     """Whether it is written without spaces between words: Chinese, Japanese and their punctuation."""
-    return (
-        "\u2e80" <= character <= "\u9fff"
-        or "\uf900" <= character <= "\ufaff"
-        or ("\uff00" <= character <= "\uffef" or "\U00020000" <= character <= "\U0003ffff")
-    )
+    return _CJK.match(character) is not None
 
 
 def has_cjk(text: str) -> bool:
     """Whether any character is written without spaces between words."""
-    return not text.isascii() and any(map(is_cjk, text))
+    return not text.isascii() and _CJK.search(text) is not None
 
 
 def plain(text: str) -> str:
