@@ -150,7 +150,7 @@ def test_all_faults_of_a_dump_are_told_together() -> None:
 def test_a_bad_mapping_file_is_told(tmp_path: Path, toml: str, message: str) -> None:
     path = tmp_path / "map.toml"
     path.write_text(toml, encoding="utf-8")
-    with pytest.raises(Exception, match="map.toml") as caught:
+    with pytest.raises(Exception, match=r"map\.toml") as caught:
         load_mapping(path)
     assert message in str(caught.value)
     assert caught.value.exit_code == 2  # type: ignore[attr-defined]
