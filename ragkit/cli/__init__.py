@@ -24,6 +24,7 @@ COMMANDS = {
     ),
     "cache-key": ("ragkit.cli.prepare", "Print the key under which CI caches the prepared model."),
     "eval": ("ragkit.cli.evaluate", "Run one configuration over corpus and questions and print its measures."),
+    "compare": ("ragkit.cli.compare", "Compare a run with the baseline: differences, what they prove, a verdict."),
     "validate": ("ragkit.cli.data", "Check questions, splits and corpus; print every problem with file and line."),
     "blocks": ("ragkit.cli.data", "Show the blocks of one document, as labels number them."),
     "locate": ("ragkit.cli.data", "Find the block that a label should point to."),
