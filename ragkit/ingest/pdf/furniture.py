@@ -14,6 +14,7 @@ _PAGE_NUMBER = re.compile(
     r"(?:(?:of|/|von|de|sur|sobre|共)\s*\d{1,4})?\s*(?:页|頁|ページ)?[\W_]*",
     re.IGNORECASE,
 )
+_BARE = re.compile("[0-9]{1,4}")
 _ROWS = 3  # how many rows from the edge are looked at
 _SHARE = 0.4  # of the pages; left and right pages may have headers of their own
 
@@ -34,14 +35,15 @@ def without_furniture(pages: Sequence[tuple[list[Line], float]], body: float) ->
     for margins in (upper, lower):
         seen = Counter(key for margin in margins for key in {_key(row) for row in margin})
         firsts = Counter(round(margin[0][0].baseline) for margin in margins if margin)
+        offsets = Counter(offset for page, margin in enumerate(margins, 1) for offset in _offsets(page, margin[:1]))
         for page, margin in enumerate(margins, 1):
             count = 0
             for row in margin:
                 running = margins is upper and count == 0 and row[0].size < 0.95 * body
                 running = running and firsts[round(row[0].baseline)] >= max(3.0, 0.6 * len(pages))
                 number = _PAGE_NUMBER.fullmatch(" ".join(piece.text for piece in row)) is not None
-                # A header that begins or ends with the number of its page, though it may come only once.
-                number = number or (len(row) > 1 and str(page) in (row[0].text, row[-1].text))
+                # Or a row that begins or ends with one: the page's own, or as far from it as on another page.
+                number = number or any(not at or offsets[at] > 1 for at in _offsets(page, [row]) if len(row) > 1)
                 if len(row) > _ROWS or not (number or running or _times(seen, row) >= max(2.0, _SHARE * len(pages))):
                     break
                 count += 1
@@ -58,6 +60,11 @@ def _margin(lines: list[Line], height: float, below: bool) -> list[list[Line]]:
     if below:
         return rows(line for line in lines if line.top > height - 1.5 * zone)[: -_ROWS - 2 : -1]
     return rows(line for line in lines if line.baseline < 1.5 * zone)[: _ROWS + 1]
+
+
+def _offsets(page: int, margin: list[list[Line]]) -> set[int]:
+    """How far bare numbers at the ends of a row are from the number of its page."""
+    return {int(piece.text) - page for row in margin for piece in (row[0], row[-1]) if _BARE.fullmatch(piece.text)}
 
 
 def _key(row: list[Line]) -> tuple[int, str]:

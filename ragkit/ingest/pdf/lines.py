@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -76,8 +77,11 @@ def merged(row: Sequence[Line]) -> Line:
     if len(row) == 1:
         return row[0]
     main = max(row, key=lambda piece: len(piece.text))
+    text = row[0].text
+    for before, piece in itertools.pairwise(row):
+        text += f" {piece.text}" if piece.x0 - before.x1 > 0.2 * piece.size else piece.text
     return Line(
-        " ".join(piece.text for piece in row),
+        text,
         row[0].x0,
         max(piece.x1 for piece in row),
         main.baseline,

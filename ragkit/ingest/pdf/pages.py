@@ -22,7 +22,7 @@ from ragkit.ingest.pdf.words import HYPHEN, has_cjk
 MAX_PAGES = 5000
 _MAX_PATHS = 4000  # more is a drawing, not the lines of tables
 _BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmssbx", re.IGNORECASE)
-_MONO = re.compile(r"mono|courier|consol|typewriter|cmtt|menlo", re.IGNORECASE)
+_MONO = re.compile(r"mono|monl|courier|consol|typewriter|cm(?:sl)?tt|menlo", re.IGNORECASE)
 _THIN, _SHORT = 3.0, 6.0  # points: a filled shape this thin is a line; a line this short is a tick or a dash
 _UNMAPPED = re.compile("[\ufffd\ue000-\uf8ff\x00-\x08\x0e-\x1b]")
 _SPACES = re.compile(" +")
