@@ -144,8 +144,10 @@ def test_repeated_headers_go_with_changing_numbers_and_single_pages_keep_theirs(
 
 def test_a_header_that_changes_goes_by_its_page_number() -> None:
     """The numbers are three ahead of the pages, as after a preface."""
-    pages = [[text(f"Chapter {'ABC'[i]}", 72, 800), text(str(i + 4), 500, 800), *column([SENTENCE])] for i in range(3)]
-    assert paragraphs(pdf(*pages)) == [SENTENCE] * 3
+    pages = [
+        [text(f"Chapter {'ABC'[i]}", 72, 800), text(str(i + 4), 500, 800), *column([f"{SENTENCE}."])] for i in range(3)
+    ]
+    assert paragraphs(pdf(*pages)) == [f"{SENTENCE}."] * 3
 
 
 def test_a_bold_line_is_a_heading_and_a_bold_sentence_is_none() -> None:
