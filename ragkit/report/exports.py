@@ -1,0 +1,102 @@
+"""A run for other tools: TREC files under a collection's own ids, and BEIR folders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ragkit.dataset.strict import show
+from ragkit.errors import DataError, Problem
+from ragkit.files import read_json
+from ragkit.interop import trec
+from ragkit.interop.beir import beir_line, beir_qrels
+from ragkit.measures.document_unit import document_grades
+from ragkit.records import Document, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Ids:
+    """The ids that a collection had before it was imported (`ids.json`); without it, ours are kept.
+
+    A question may stand for several queries that ask the same.
+    """
+
+    documents: Mapping[str, str] = field(default_factory=dict)
+    questions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def document(self, slug: str) -> str:
+        return self.documents.get(slug, slug)
+
+    def queries(self, question: str) -> Sequence[str]:
+        return self.questions.get(question, [question])
+
+
+def read_ids(path: Path) -> Ids:
+    """Read an `ids.json`. Raises `DataError` when it has another form, `FileError`."""
+    value = read_json(path)
+    documents, questions = (value.get("documents"), value.get("questions")) if isinstance(value, dict) else (None, None)
+    if not (
+        isinstance(documents, dict)
+        and isinstance(questions, dict)
+        and all(isinstance(name, str) for name in documents.values())
+        and all(isinstance(names, list) and names for names in questions.values())
+    ):
+        found = f"documents and questions are expected, found {show(value)}"
+        raise DataError([Problem(str(path), 0, "ids", found, "give the ids.json that `ragkit import` wrote")])
+    return Ids(documents, questions)
+
+
+def trec_files(run: Path, ids: Ids) -> dict[str, str]:
+    """`run.trec` and `qrels.trec` of the results folder `run`, under the collection's ids.
+
+    A query that was joined with another one has the same ranking as it; only the first of them is
+    judged, so that the means of other tools over these judgments are ours. Raises `DataError`, `FileError`.
+    """
+    rankings = trec.read_run(run / "run.trec")
+    qrels = trec.read_qrels(run / "qrels.trec")
+
+    def named(documents: Iterable[str]) -> list[str]:
+        return [ids.document(trec.unescape(document)) for document in documents]
+
+    return {
+        "run.trec": trec.format_run(
+            {
+                query: named(document for document, _ in ranking)
+                for question, ranking in rankings.items()
+                for query in ids.queries(trec.unescape(question))
+            }
+        ),
+        "qrels.trec": trec.format_qrels(
+            {
+                ids.queries(trec.unescape(question))[0]: dict(zip(named(grades), grades.values(), strict=True))
+                for question, grades in qrels.items()
+            }
+        ),
+    }
+
+
+def beir_files(
+    metrics: Mapping[str, Any],
+    documents: Sequence[Document],
+    questions: Sequence[Question],
+    splits: Mapping[str, str],
+    ids: Ids,
+) -> dict[str, str]:
+    """The dataset of a run as a BEIR folder: documents whole, judgments by document with their largest grade.
+
+    Only the questions that the run scored are in it; those without judgments have none in BEIR either.
+    """
+    scored = {entry["id"] for entry in metrics["questions"]}
+    questions = [question for question in questions if question.id in scored]
+    qrels: dict[str, dict[str, dict[str, int]]] = {}
+    for question in questions:
+        grades = {ids.document(slug): grade for slug, grade in document_grades(question.relevant).items()}
+        for query in ids.queries(question.id):
+            qrels.setdefault(splits[question.id], {})[query] = grades
+    return {
+        "corpus.jsonl": "".join(beir_line(ids.document(d.slug), d.text, d.title) for d in documents),
+        "queries.jsonl": "".join(beir_line(q, each.question) for each in questions for q in ids.queries(each.id)),
+        **{f"qrels/{split}.tsv": beir_qrels(judgments) for split, judgments in sorted(qrels.items())},
+    }
