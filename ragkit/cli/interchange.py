@@ -50,10 +50,15 @@ def import_command(form: str, folder: Path, out: Path | None) -> None:
 @click.argument("run", metavar="RUN", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="The new folder.  [default: RUN-trec or RUN-beir]")
 @click.option("--ids", "ids_path", type=click.Path(path_type=Path), help="The ids.json of an imported collection.")
-@configuration_options
-def export_command(
-    settings: config.Configuration, form: str, run: Path, out: Path | None, ids_path: Path | None
-) -> None:
+@click.option(
+    "--config",
+    "path",
+    type=click.Path(path_type=Path),
+    default=config.DEFAULT_PATH,
+    show_default=True,
+    help="The configuration that has the dataset (beir).",
+)
+def export_command(form: str, run: Path, out: Path | None, ids_path: Path | None, path: Path) -> None:
     """Write the run in the folder RUN for other tools, under a collection's own ids if --ids has them.
 
     trec: run.trec and qrels.trec, for trec_eval, ir_measures and ranx. beir: these, and the dataset of
