@@ -14,7 +14,6 @@ from ragkit.errors import BaselineError, FileError, Rejected, UsageError
 from ragkit.files import canonical_line, write_atomic
 
 BASELINES = Path("docs/eval")
-DEFAULT_POLICY = Path("eval/policy.toml")
 
 
 @click.command("compare")
@@ -25,7 +24,7 @@ DEFAULT_POLICY = Path("eval/policy.toml")
     "--policy",
     "policy_path",
     type=click.Path(path_type=Path),
-    help=f"What is adopted; the ledger lies beside it.  [default: {DEFAULT_POLICY}]",
+    help="What is adopted; the ledger lies beside it.  [default: eval/policy.toml]",
 )
 @click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Also write it for a pull request.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
@@ -37,7 +36,13 @@ DEFAULT_POLICY = Path("eval/policy.toml")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the unlabelled hits of flipped questions to this JSONL file, to be judged blind.",
 )
-@click.option("--corpus", type=click.Path(path_type=Path), default="eval/corpus", help="Texts for --adjudicate.")
+@click.option(
+    "--corpus",
+    type=click.Path(path_type=Path),
+    default="eval/corpus",
+    show_default=True,
+    help="Where --adjudicate takes the texts of hits from.",
+)
 def compare_command(
     baseline: str,
     candidate: str,
@@ -62,13 +67,14 @@ def compare_command(
     ragkit compare v1.4 eval/runs/small --markdown comment.md --require adopt
     """
     from ragkit.comparison import Policy, compare, ledger, read_metrics, read_policy, read_timing
+    from ragkit.comparison.policy import DEFAULT_PATH
     from ragkit.report.comparison import comparison_json, comparison_markdown, comparison_tables, headline, remarks
 
     if again and not confirm:
         raise UsageError("--again goes with --confirm")
     if confirm and split not in (None, "test"):
         raise UsageError(f"--confirm --split {split}: the confirmatory test is on the test questions")
-    given = policy_path or DEFAULT_POLICY
+    given = policy_path or DEFAULT_PATH
     if policy_path is None and not given.exists():
         notice(f"{given}: not there; the protocol's own values are used")
         policy = Policy()

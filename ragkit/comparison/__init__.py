@@ -5,6 +5,7 @@
 
 from ragkit.comparison.compare import compare
 from ragkit.comparison.detectable import Headroom, headroom
+from ragkit.comparison.holm import holm
 from ragkit.comparison.model import Comparison
 from ragkit.comparison.paired import Metrics, Split, check_comparable, read_metrics, read_timing
 from ragkit.comparison.policy import Policy, read_policy
@@ -18,6 +19,7 @@ __all__ = [
     "check_comparable",
     "compare",
     "headroom",
+    "holm",
     "read_metrics",
     "read_policy",
     "read_timing",

@@ -34,6 +34,7 @@ def compare(
     """Compare two evaluations on the questions of `split`.
 
     `promoted`: whether the candidate may get a verdict; by default not on dev, where candidates are chosen.
+    Headroom is that of the compared questions.
     Raises as `paired.pair`, and `UsageError` when no question has the primary or the guard measure.
     """
     pairs = pair(baseline, candidate, split)

@@ -76,6 +76,26 @@ class Model(_Part):
     source: str
 
 
+class _Evaluation(_Part):
+    unit: str
+
+
+class _Configuration(_Part):
+    name: str
+    evaluation: _Evaluation
+
+
+class _Contract(_Part):
+    coverage: str
+
+
+class _Required(_Part):
+    """What must be in the entries that are otherwise kept as they are."""
+
+    configuration: _Configuration
+    contract: _Contract
+
+
 class Metrics(_Part):
     """The part of a `metrics.json` that a comparison looks at; `path` is where it was read, for messages."""
 
@@ -144,14 +164,12 @@ def read_metrics(path: Path) -> Metrics:
         )
     try:
         metrics = Metrics.model_validate({**raw, "path": str(path)})
-        _ = metrics.name, metrics.unit, metrics.contract["coverage"]
+        _Required.model_validate(raw)
     except ValidationError as error:
         lines = told(error)
         more = [f"and {len(lines) - 5} more"] if len(lines) > 5 else []
         problems = "\n".join(f"{path}: {line}" for line in [*lines[:5], *more])
         raise FileError(f"{problems}\n{path}: not a whole metrics.json: evaluate again") from error
-    except (KeyError, TypeError) as error:
-        raise FileError(f"{path}: not a whole metrics.json: {error} is missing: evaluate again") from error
     ids = [question.id for question in metrics.questions]
     if len(set(ids)) < len(ids):
         twice = next(identifier for identifier in ids if ids.count(identifier) > 1)

@@ -11,13 +11,14 @@ import math
 from collections.abc import Hashable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 EXACT = 20
 """Up to this many differences all 2^m patterns are counted; beyond, DRAWS are drawn."""
 DRAWS = 100_000
 TOLERANCE = 1e-6
 """Values are rounded to 6 decimals, so a sum of m differences is known to m times this."""
-_BLOCK = 2_000_000  # signs drawn at a time: bounds the memory
+_GROUP = 10  # signs drawn at once, as a number that picks one of 2^10 sums
 
 
 def seed_of(baseline_id: str, candidate_id: str, measure: str, split: str) -> int:
@@ -54,17 +55,20 @@ def cluster_signflip(differences: Sequence[float], clusters: Sequence[Hashable],
 def _p(moved: Sequence[float], tau: float, seed: int) -> float:
     if not moved:
         return 1.0
-    total = math.fsum(moved)
-    least = abs(total) - tau
+    least = abs(math.fsum(moved)) - tau
     if len(moved) <= EXACT:
-        sums = np.array(moved[:1])  # its sign is fixed: the other half mirrors this one
-        for d in moved[1:]:
-            sums = np.concatenate([sums + d, sums - d])
-        return float(np.mean(np.abs(sums) >= least))
+        return float(np.mean(np.abs(_signed_sums(moved)) >= least))
     generator = np.random.Generator(np.random.PCG64(seed))
-    rows = max(1, _BLOCK // len(moved))
-    extreme = 0
-    for first in range(0, DRAWS, rows):
-        kept = generator.integers(0, 2, size=(min(rows, DRAWS - first), len(moved)), dtype=np.uint8)
-        extreme += int(np.count_nonzero(np.abs(2 * (kept @ np.array(moved)) - total) >= least))
-    return (1 + extreme) / (DRAWS + 1)
+    sums = np.zeros(DRAWS)
+    for first in range(0, len(moved), _GROUP):
+        patterns = _signed_sums(moved[first : first + _GROUP])
+        sums += patterns[generator.integers(0, len(patterns), DRAWS)]
+    return (1 + int(np.count_nonzero(np.abs(sums) >= least))) / (DRAWS + 1)
+
+
+def _signed_sums(values: Sequence[float]) -> NDArray[np.float64]:
+    """The sums of `values` under all 2^n patterns of signs."""
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums + value, sums - value])
+    return sums

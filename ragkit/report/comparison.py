@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from ragkit.comparison import Comparison
@@ -43,8 +44,15 @@ def remarks(found: Comparison) -> list[str]:
 
 
 def comparison_tables(found: Comparison) -> list[Table]:
-    """Settings, measures, types, questions that got worse, cost."""
-    return [settings_table(found), measures_table(found), types_table(found), worse_table(found), cost_table(found)]
+    """Settings, measures, types, cost, questions that got worse, those that flipped."""
+    return [
+        settings_table(found),
+        measures_table(found),
+        types_table(found),
+        cost_table(found),
+        worse_table(found),
+        flipped_table(found),
+    ]
 
 
 def settings_table(found: Comparison) -> Table:
@@ -111,35 +119,40 @@ def cost_table(found: Comparison) -> Table:
     return table("Cost", ("", "#baseline", "#candidate"), rows)
 
 
-def hits_table(question: Changed) -> Table:
-    """Both systems' first hits of one question; * marks those that cover a judgment."""
+def flipped_table(found: Comparison) -> Table:
+    """The questions whose primary value moved, with both systems' first hits; * marks those that cover a judgment."""
+    rows = []
+    for q in found.changed:
+        if q.flipped:
+            hits = ("\n".join(map(_hit, side)) or "–" for side in (q.baseline_hits, q.candidate_hits))
+            rows.append((q.id, _cut(q.question), _moved(q.primary), *hits))
+    columns = ("id", "question", f"#{found.primary.measure}", "baseline's first hits", "candidate's first hits")
+    return table("Questions that flipped (* covers a judgment)", columns, rows)
 
-    def cell(hits: Sequence[dict[str, Any]], at: int) -> str:
-        return "–" if at >= len(hits) else hits[at]["at"] + (" *" if hits[at]["covers"] else "")
 
-    b, c = question.baseline_hits, question.candidate_hits
-    rows = [(str(at + 1), cell(b, at), cell(c, at)) for at in range(max(len(b), len(c)))]
-    return table(f"{question.id}: {_cut(question.question)}", ("#rank", "baseline", "candidate"), rows)
+def _hits_markdown(question: Changed, measure: str) -> list[str]:
+    """A flipped question's hits side by side; cells of Markdown have no lines."""
+    ranked = zip_longest(map(_hit, question.baseline_hits), map(_hit, question.candidate_hits), fillvalue="–")
+    rows = [(str(rank), *cells) for rank, cells in enumerate(ranked, start=1)]
+    title = f"**{escape(question.id)}: {escape(_cut(question.question))}** {measure} {_moved(question.primary)}"
+    return [title, markdown(table("", ("#rank", "baseline", "candidate"), rows))]
 
 
 def comparison_markdown(found: Comparison) -> str:
     """What is posted under a pull request: verdict, reason and measures first, the rest folded away."""
-    settings, measures, types, worse, cost = comparison_tables(found)
-    flipped = [question for question in found.changed if question.flipped]
-    hits = []
-    for question in flipped[:SHOWN]:
-        shown = hits_table(question)
-        hits += [f"**{escape(shown.title)}**, {found.primary.measure} {_moved(question.primary)}", markdown(shown)]
+    settings, measures, types, cost, worse, flipped = comparison_tables(found)
+    questions = [question for question in found.changed if question.flipped][:SHOWN]
+    hits = [part for question in questions for part in _hits_markdown(question, found.primary.measure)]
     parts = [
         f"## {escape(headline(found))}",
         escape(found.verdict.sentence),
         *(f"*{escape(remark)}*" for remark in remarks(found)),
         markdown(measures),
-        _details(f"{len(worse.rows)} questions got worse", _table(worse), worse.rows),
-        _details(f"{len(flipped)} questions flipped: the first hits of both (* covers a judgment)", hits, flipped),
-        _details("By type", [markdown(types)], types.rows),
-        _details("What was changed", [markdown(settings)], settings.rows),
-        _details("Index size and latency", [markdown(cost)], cost.rows),
+        _details(worse, [markdown(dataclasses.replace(worse, rows=worse.rows[:SHOWN]))], counted=True),
+        _details(flipped, hits, counted=True),
+        _details(types, [markdown(types)]),
+        _details(settings, [markdown(settings)]),
+        _details(cost, [markdown(cost)]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -163,15 +176,18 @@ def adjudication(found: Comparison, text_of: Callable[[str], str | None]) -> lis
     return lines
 
 
-def _details(title: str, body: Sequence[str], of: Sequence[Any]) -> str:
-    if not of:
+def _details(shown: Table, body: Sequence[str], *, counted: bool = False) -> str:
+    if not shown.rows:
         return ""
-    more = [f"... and {len(of) - SHOWN} more in the JSON."] if len(of) > SHOWN else []
+    count, more = len(shown.rows), []
+    if counted and count > SHOWN:
+        more = [f"... and {count - SHOWN} more in the JSON."]
+    title = f"{shown.title}: {count}" if counted else shown.title
     return "\n\n".join([f"<details><summary>{title}</summary>", *body, *more, "</details>"])
 
 
-def _table(full: Table) -> list[str]:
-    return [markdown(dataclasses.replace(full, rows=full.rows[:SHOWN]))]
+def _hit(hit: Mapping[str, Any]) -> str:
+    return f"{hit['at']} *" if hit["covers"] else str(hit["at"])
 
 
 def _signed(value: float | None) -> str:

@@ -46,6 +46,7 @@ def cut(content: dict[str, Any], *path: str | int) -> dict[str, Any]:
         ("contract", "coverage"),
         ("configuration", "name"),
         ("configuration", "evaluation"),
+        ("configuration", "evaluation", "unit"),
         ("questions", 1, "measures"),
         ("questions", 0, "hits", 0, "at"),
     ],

@@ -44,10 +44,15 @@ def test_the_verdict_and_its_reason_come_first(mixed: Comparison) -> None:
 
 def test_what_got_worse_is_folded_and_says_where_it_was_lost(mixed: Comparison) -> None:
     text = comparison_markdown(mixed)
-    assert "<details><summary>1 questions got worse</summary>\n\n| id |" in text
+    assert "<details><summary>Questions that got worse: 1</summary>\n\n| id |" in text
     assert "| q0 | Question 0? | 1.000 to 0.000 | 0.500 to 0.500 | candidates (rank 1 to none) |" in text
     assert text.count("<details>") == text.count("</details>") == 4
     assert "| 1 | 0.md\\#2-3 \\* | small.md\\#0 |" in text
+
+
+def test_on_a_terminal_the_first_hits_of_flipped_questions_stand_below_each_other(mixed: Comparison) -> None:
+    shown = comparison_tables(mixed)[-1]
+    assert shown.rows[0] == ("q0", "Question 0?", "1.000 to 0.000", "0.md#2-3 *", "small.md#0")
 
 
 def test_times_that_are_not_known_are_dashes(mixed: Comparison) -> None:
@@ -70,7 +75,7 @@ def test_a_question_cannot_break_out_of_its_cell() -> None:
 def test_long_lists_are_cut_in_markdown_and_whole_in_json() -> None:
     comparison = found([1.0] * 80, [0.0] * 80)
     text = comparison_markdown(comparison)
-    assert "80 questions got worse" in text
+    assert "Questions that got worse: 80" in text
     assert "... and 30 more in the JSON." in text
     assert len(comparison_json(comparison)["changed"]) == 80
     assert len(worse_table(comparison).rows) == 80
@@ -88,7 +93,7 @@ def test_without_any_difference_there_is_nothing_to_fold() -> None:
     text = comparison_markdown(comparison)
     assert "got worse" not in text
     assert "What was changed" not in text
-    assert [len(shown.rows) for shown in comparison_tables(comparison)] == [0, 2, 1, 0, 4]
+    assert [len(shown.rows) for shown in comparison_tables(comparison)] == [0, 2, 1, 4, 0, 0]
 
 
 def test_the_headline_names_the_split() -> None:
