@@ -89,6 +89,7 @@ def compare_command(
     found = compare(left, right, policy, split or ("test" if confirm else "all"), timing=timing)
     if confirm:
         found = dataclasses.replace(found, confirmation=ledger.record(book, found, left, right, len(policy.family)))
+        notice(f"{book}: recorded; commit it")
     if markdown is not None:
         write_atomic(markdown, comparison_markdown(found))
     if adjudicate is not None:
