@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ragkit.measures import MEASURES
 from ragkit.report.tables import Table, escape, markdown, number, table
 
 BY_TYPE = ("Recall@1", "Recall@5", "Recall@10", "MRR", "nDCG@10", "Recall@1000tok")
@@ -49,9 +50,10 @@ def summary_tables(metrics: Mapping[str, Any], timing: Mapping[str, Any]) -> lis
 
 def measures_table(metrics: Mapping[str, Any]) -> Table:
     """Every measure with its interval, and the level that a random order of the same chunks reaches."""
+    found = {name: metrics["measures"][name] for name in MEASURES if name in metrics["measures"]}
     rows = [
         (name, number(e["mean"]), f"{number(e['low'])} to {number(e['high'])}", number(e.get("chance")), str(e["n"]))
-        for name, e in metrics["measures"].items()
+        for name, e in found.items()
     ]
     return table("Measures", ("measure", "#mean", "#95 % interval", "#chance", "#questions"), rows)
 
@@ -68,7 +70,8 @@ def types_table(metrics: Mapping[str, Any]) -> Table:
 
 def losses_table(metrics: Mapping[str, Any]) -> Table:
     """Where the judgments that no hit within top k covers were lost."""
-    rows = [(stage, str(count), MEANING[stage]) for stage, count in metrics["losses"]["stages"].items()]
+    counts = metrics["losses"]["stages"]
+    rows = [(stage, str(counts[stage]), meaning) for stage, meaning in MEANING.items() if stage in counts]
     return table("Lost judgments, by the stage that lost them", ("stage", "#judgments", "meaning"), rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,10 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[bool, ...]
+
+    def _repr_markdown_(self) -> str:
+        """How notebooks and documents show it: as Markdown, in a box that scrolls where the page is narrow."""
+        return f'<div style="overflow-x: auto">\n\n{markdown(self)}\n\n</div>'
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -45,12 +50,13 @@ def markdown(table: Table) -> str:
     return "\n".join([line(table.columns), rule, *map(line, table.rows)])
 
 
-_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]|~$#"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
+_SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]|~$#^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 
 
 def escape(text: str) -> str:
     """Text as Markdown shows it: on one line, nothing in it is markup or HTML."""
-    return " ".join(text.split()).translate(_SPECIAL)
+    # An @ that begins a word is a citation to pandoc.
+    return re.sub(r"(?<!\w)@(?=\w)", r"\\@", " ".join(text.split()).translate(_SPECIAL))
 
 
 def number(value: float | None, digits: int = 3) -> str:
