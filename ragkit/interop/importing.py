@@ -43,6 +43,7 @@ strategy = "recursive"
 strategy = "dense"
 top_k = 10
 candidate_k = {candidate_k}   # so many chunks come from ten documents at least
+threshold = -1.0     # keeps everything
 
 [evaluation]
 unit = "document"

@@ -51,30 +51,31 @@ def read_ids(path: Path) -> Ids:
 def trec_files(run: Path, ids: Ids) -> dict[str, str]:
     """`run.trec` and `qrels.trec` of the results folder `run`, under the collection's ids.
 
-    A query that was joined with another one has the same ranking as it; only the first of them is
-    judged, so that the means of other tools over these judgments are ours. Raises `DataError`, `FileError`.
+    Where queries were joined because they ask the same, these two have the first of them, so that the
+    means of other tools are ours; `run-all-queries.trec` has all, for the collection's own qrels. Raises
+    `DataError`, `FileError`.
     """
-    rankings = trec.read_run(run / "run.trec")
-    qrels = trec.read_qrels(run / "qrels.trec")
 
     def named(documents: Iterable[str]) -> list[str]:
         return [ids.document(trec.unescape(document)) for document in documents]
 
-    return {
-        "run.trec": trec.format_run(
-            {
-                query: named(document for document, _ in ranking)
-                for question, ranking in rankings.items()
-                for query in ids.queries(trec.unescape(question))
-            }
-        ),
-        "qrels.trec": trec.format_qrels(
-            {
-                ids.queries(trec.unescape(question))[0]: dict(zip(named(grades), grades.values(), strict=True))
-                for question, grades in qrels.items()
-            }
-        ),
+    rankings = {
+        question: named(document for document, _ in ranking)
+        for question, ranking in trec.read_run(run / "run.trec").items()
     }
+    queries = {question: ids.queries(trec.unescape(question)) for question in rankings}
+    qrels = {
+        ids.queries(trec.unescape(question))[0]: dict(zip(named(grades), grades.values(), strict=True))
+        for question, grades in trec.read_qrels(run / "qrels.trec").items()
+    }
+    files = {
+        "run.trec": trec.format_run({queries[question][0]: ranking for question, ranking in rankings.items()}),
+        "qrels.trec": trec.format_qrels(qrels),
+    }
+    if any(len(names) > 1 for names in queries.values()):
+        everything = {name: ranking for question, ranking in rankings.items() for name in queries[question]}
+        files["run-all-queries.trec"] = trec.format_run(everything)
+    return files
 
 
 def beir_files(
