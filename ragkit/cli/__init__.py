@@ -24,6 +24,11 @@ COMMANDS = {
     ),
     "cache-key": ("ragkit.cli.prepare", "Print the key under which CI caches the prepared model."),
     "eval": ("ragkit.cli.evaluate", "Run one configuration over corpus and questions and print its measures."),
+    "freeze": (
+        "ragkit.cli.baseline",
+        "Run a configuration and make it the baseline that experiments are compared with.",
+    ),
+    "check": ("ragkit.cli.baseline", "Run the baseline's configuration again and compare with what is committed."),
     "compare": ("ragkit.cli.compare", "Compare a run with the baseline: differences, what they prove, a verdict."),
     "validate": ("ragkit.cli.data", "Check questions, splits and corpus; print every problem with file and line."),
     "blocks": ("ragkit.cli.data", "Show the blocks of one document, as labels number them."),

@@ -31,3 +31,15 @@ def configuration_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(settings=config.load(path, overrides), **arguments)
 
     return wrapped
+
+
+def policy_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--policy`; the command gets the file's path as `policy_path`."""
+    return click.option(
+        "--policy",
+        "policy_path",
+        type=click.Path(path_type=Path),
+        default=Path("eval/policy.toml"),
+        show_default=True,
+        help="What is adopted, when there is headroom, how far scores may move.",
+    )(command)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ragkit.comparison.paired import Metrics, ScoredHit, ScoredQuestion
+from ragkit.comparison.evaluation import Metrics, ScoredHit, ScoredQuestion
 from ragkit.comparison.signflip import TOLERANCE
 
 
