@@ -5,9 +5,10 @@
 
 from ragkit.comparison.compare import compare
 from ragkit.comparison.detectable import Headroom, headroom
+from ragkit.comparison.evaluation import Metrics, read_metrics, read_timing
 from ragkit.comparison.holm import holm
 from ragkit.comparison.model import Comparison
-from ragkit.comparison.paired import Metrics, Split, check_comparable, read_metrics, read_timing
+from ragkit.comparison.paired import Split, check_comparable
 from ragkit.comparison.policy import Policy, read_policy
 
 __all__ = [

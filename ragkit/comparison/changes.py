@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragkit.comparison.evaluation import Timing
 from ragkit.comparison.model import Changed
-from ragkit.comparison.paired import Pair, Timing, difference
+from ragkit.comparison.paired import Pair, difference
 
 SHOWN_HITS = 5
 Settings = tuple[tuple[str, Any, Any], ...]

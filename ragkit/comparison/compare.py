@@ -10,9 +10,10 @@ import numpy as np
 
 from ragkit.comparison.changes import changed_questions, differing, notes
 from ragkit.comparison.detectable import detectable_difference, headroom
+from ragkit.comparison.evaluation import Metrics, Timing
 from ragkit.comparison.guard import judge_guard, t_interval
 from ragkit.comparison.model import SCHEMA, Comparison, Delta, System
-from ragkit.comparison.paired import Metrics, Pair, Split, Ties, Timing, difference, pair, paired_values
+from ragkit.comparison.paired import Pair, Split, Ties, difference, pair, paired_values
 from ragkit.comparison.policy import Policy
 from ragkit.comparison.signflip import cluster_signflip, seed_of, signflip
 from ragkit.comparison.verdict import Findings, Primary, decide, settle

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ragkit.comparison.evaluation import Metrics
 from ragkit.comparison.model import Comparison
-from ragkit.comparison.paired import Metrics
 from ragkit.errors import FileError, UsageError
 from ragkit.files import canonical_line, read_text
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragkit.comparison.paired import Metrics
+from ragkit.comparison.evaluation import Metrics
 from tests.comparison.evaluations import evaluation
 
 

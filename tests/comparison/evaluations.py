@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from ragkit.comparison.paired import SCHEMA
+from ragkit.comparison.evaluation import SCHEMA
 from ragkit.measures import CONTRACT
 
 CONFIGURATION = {

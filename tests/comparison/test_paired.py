@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ragkit.comparison import check_comparable, read_metrics, read_timing
-from ragkit.comparison.paired import SCHEMA, Metrics, pair
+from ragkit.comparison.evaluation import SCHEMA, Metrics
+from ragkit.comparison.paired import pair
 from ragkit.errors import BaselineError, FileError, UsageError
 from ragkit.report import metrics as report
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragkit.comparison import Comparison, Metrics, Policy, compare
-from ragkit.comparison.paired import Latency, Timing
+from ragkit.comparison.evaluation import Latency, Timing
 from ragkit.files import canonical_json
 from ragkit.report.comparison import (
     adjudication,
