@@ -112,9 +112,16 @@ RetrievalConfig = DenseRetrieval
 
 
 class AnswersConfig(_Section):
-    """The answerer reads the first `context_k` hits."""
+    """The answerer reads the first `context_k` of the `top_k` hits and quotes at most `sentences` of them.
+
+    `redundancy` is the weight of unlikeness to what is quoted already against likeness to the question.
+    A question whose best sentence has a cosine below `decline_below` is declined; 0 declines none.
+    """
 
     context_k: int = Field(5, ge=1)
+    sentences: int = Field(3, ge=1)
+    redundancy: float = Field(0.3, ge=0.0, le=1.0)
+    decline_below: float = Field(0.0, ge=0.0, le=1.0)
 
 
 class EvaluationConfig(_Section):

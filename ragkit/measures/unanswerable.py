@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 _NO_HIT: Final = float("-inf")
@@ -59,3 +60,36 @@ def auroc(answerable: Sequence[float | None], unanswerable: Sequence[float | Non
         below += negatives
         at = end
     return wins / (len(answerable) * len(unanswerable))
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Decline below `value`; `balanced_accuracy` is what that gave on the questions it was learned on."""
+
+    value: float
+    balanced_accuracy: float
+
+
+def learn_threshold(answerable: Sequence[float | None], unanswerable: Sequence[float | None]) -> Threshold | None:
+    """The threshold of the greatest balanced accuracy: the mean of the share of answerable questions that
+    are answered (score >= threshold) and of unanswerable ones that are declined.
+
+    Candidates are 0 (never decline) and the positive midpoints between neighbouring scores; of equals the
+    smallest, which declines least. A question without a score is declined at every threshold. `None` when
+    either group is empty. Learn on dev only: on the questions it is learned on, the accuracy flatters.
+
+    >>> learn_threshold([0.9, 0.8, 0.6], [0.7, 0.5])
+    Threshold(value=0.75, balanced_accuracy=0.8333333333333333)
+    """
+    if not answerable or not unanswerable:
+        return None
+    scores = sorted({score for score in (*answerable, *unanswerable) if score is not None})
+    middles = [(low + high) / 2 for low, high in pairwise(scores)]
+
+    def accuracy(threshold: float) -> float:
+        answered = sum(score is not None and score >= threshold for score in answerable)
+        declined = sum(score is None or score < threshold for score in unanswerable)
+        return (answered / len(answerable) + declined / len(unanswerable)) / 2
+
+    best = max([0.0, *(middle for middle in middles if middle > 0)], key=accuracy)  # the first of equals
+    return Threshold(best, accuracy(best))
