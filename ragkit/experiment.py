@@ -1,4 +1,4 @@
-"""One configuration from end to end, in six steps: database, ingest, resolve, retrieve, measure, write.
+"""One configuration from end to end, in seven steps: database, ingest, resolve, retrieve, answer, measure, write.
 
 The documents go through the ingestion path that an application would use, into a throwaway database
 that gives them runtime ids; labels are resolved to those ids before anything is asked.
@@ -15,12 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from ragkit import environment
+from ragkit.answers import (
+    Answer,
+    AnswerEntry,
+    RememberedQueries,
+    answer_questions,
+    read_answers,
+    recorded_answers,
+    score_answers,
+)
 from ragkit.chunking import chunk_document
 from ragkit.config import Configuration
 from ragkit.dataset import dataset_hashes, read_questions, read_splits, resolve
 from ragkit.embedding import Encoder, TextError, cached, load_encoder
 from ragkit.errors import DataError, EncodingError, Problem, UsageError
-from ragkit.files import canonical_json, replacing_directory, write_atomic
+from ragkit.files import canonical_json, replacing_directory, sha256_file, write_atomic
 from ragkit.ingest import read_corpus
 from ragkit.measures import QuestionScore, Scorer
 from ragkit.measures.latency import nearest_rank
@@ -56,9 +65,11 @@ def run(
     notice: Callable[[str], None],
     vector_cache: bool = True,
     allow_drift: bool = False,
+    answers: Path | None = None,
 ) -> Result:
     """Evaluate a configuration and write the results to the folder `out`, whole or not at all.
 
+    `answers` is a file of recorded answers, scored instead of those that the configuration would give.
     `cache` has the prepared model and the vectors of passages; no network is used. Raises `DataError`
     for a corpus, questions or labels that are wrong (labels that can't be located: unless `allow_drift`),
     `ModelMissing` and `ModelError` for the model, `EncodingError` naming the chunk.
@@ -66,15 +77,29 @@ def run(
     _check_out(out)
     clock = Clock()
     with indexed(settings, cache=cache, progress=progress, clock=clock, vector_cache=vector_cache) as index:
-        documents, encoder = index.documents, index.encoder
+        documents = index.documents
         with clock.phase("resolve"):
-            questions, splits = _questions(settings)
+            questions, splits, recorded = _questions(settings, answers)
             targets = _resolve(settings, questions, documents, index.store, allow_drift, notice)
         with clock.phase("retrieve"), progress("questions", len(questions)) as advance:
             traces, latencies = _retrieve(index.retriever, questions, settings.retrieval.candidate_k, advance)
+        with clock.phase("answer"), progress("sentences", None) as advance:
+            if recorded is None:
+                given = _answer(settings, index, questions, traces, advance)
+            else:
+                given = recorded_answers(recorded, questions, documents, index.store)
+                _tell_unanswered(questions, recorded, notice)
         with clock.phase("measure"):
-            scores = _measure(settings, documents, index.store.chunks(), encoder, questions, targets, traces)
-            evaluation = Evaluation(settings, _dataset(settings, index), encoder.description, questions, splits, scores)
+            evaluation = Evaluation(
+                settings,
+                _dataset(settings, index),
+                index.encoder.description,
+                questions,
+                splits,
+                _measure(settings, documents, index.store.chunks(), index.encoder, questions, targets, traces),
+                score_answers(given, questions, targets, index.store),
+                None if answers is None else sha256_file(answers),
+            )
             found = metrics(evaluation)
         timing = _timing(clock, latencies)
         _write(out, evaluation, found, timing)
@@ -83,11 +108,15 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A configuration ready to be asked: `chunks` are by document, in the order of `documents`."""
+    """A configuration ready to be asked: `chunks` are by document, in the order of `documents`.
+
+    `encoder` is the retriever's; `passages` is the same one with its cache.
+    """
 
     documents: Sequence[Document]
     chunks: Sequence[Sequence[Chunk]]
-    encoder: Encoder
+    encoder: RememberedQueries
+    passages: Encoder
     store: Store
     retriever: Retriever
 
@@ -98,7 +127,7 @@ def indexed(
 ) -> Iterator[Indexed]:
     """The first steps of a run: model, throwaway database, documents in it. Raises as `run`."""
     with clock.phase("model"):
-        encoder = load_encoder(settings.model, cache)
+        encoder = RememberedQueries(load_encoder(settings.model, cache))
         passages = cached(encoder, cache / "vectors" if vector_cache else None)
     with (
         tempfile.TemporaryDirectory(prefix="ragkit-") as folder,
@@ -110,7 +139,8 @@ def indexed(
             chunks = [chunk_document(document, settings.chunking) for document in documents]
         with clock.phase("embed and index"), progress("chunks", sum(map(len, chunks))) as advance:
             _index(documents, chunks, passages, store, advance)
-        yield Indexed(documents, chunks, encoder, store, build_retriever(settings.retrieval, store, encoder))
+        retriever = build_retriever(settings.retrieval, store, encoder)
+        yield Indexed(documents, chunks, encoder, passages, store, retriever)
 
 
 def _check_out(out: Path) -> None:
@@ -161,7 +191,9 @@ def _batches(
         yield batch
 
 
-def _questions(settings: Configuration) -> tuple[list[Question], dict[str, str]]:
+def _questions(
+    settings: Configuration, answers: Path | None
+) -> tuple[list[Question], dict[str, str], Mapping[str, AnswerEntry] | None]:
     questions = read_questions(Path(settings.dataset.questions))
     splits = read_splits(Path(settings.dataset.splits), questions)
     wanted = settings.dataset.split
@@ -170,7 +202,7 @@ def _questions(settings: Configuration) -> tuple[list[Question], dict[str, str]]
         path = settings.dataset.questions
         found = f"no answerable question in split {wanted!r}"
         raise DataError([Problem(path, 0, "no-questions", found, "add questions, or choose another dataset.split")])
-    return chosen, splits
+    return chosen, splits, None if answers is None else read_answers(answers, questions)
 
 
 def _resolve(
@@ -225,6 +257,29 @@ def _retrieve(
         latencies.append(time.perf_counter() - started)
         progress(1)
     return traces, latencies
+
+
+def _answer(
+    settings: Configuration, index: Indexed, questions: Sequence[Question], traces: Sequence[Trace], progress: Progress
+) -> list[Answer]:
+    return answer_questions(
+        index.encoder.vectors([question.question for question in questions]),
+        [trace.hits[: settings.retrieval.top_k] for trace in traces],
+        settings.answers,
+        index.documents,
+        index.store,
+        index.passages,
+        progress,
+    )
+
+
+def _tell_unanswered(
+    questions: Sequence[Question], recorded: Mapping[str, AnswerEntry], notice: Callable[[str], None]
+) -> None:
+    missing = [question.id for question in questions if question.id not in recorded]
+    if missing:
+        shown = ", ".join(missing[:3]) + (", ..." if len(missing) > 3 else "")
+        notice(f"no answer is recorded for {len(missing)} questions ({shown}): they count as declined")
 
 
 def _measure(

@@ -25,9 +25,19 @@ RUNS = Path("eval/runs")
 @click.option(
     "--allow-drift", is_flag=True, help="Go on although some labels can't be found; they count as not retrieved."
 )
+@click.option(
+    "--answers",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Score recorded answers (JSON Lines: id, answer, citations) instead of making them.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print metrics.json instead of the summary.")
 def eval_command(
-    settings: config.Configuration, out: Path | None, no_vector_cache: bool, allow_drift: bool, as_json: bool
+    settings: config.Configuration,
+    out: Path | None,
+    no_vector_cache: bool,
+    allow_drift: bool,
+    answers: Path | None,
+    as_json: bool,
 ) -> None:
     """Run one configuration over corpus and questions and print its measures.
 
@@ -37,10 +47,13 @@ def eval_command(
     \b
     ragkit eval
     ragkit eval --set chunking.chunk_size=250 --set name=small
+    ragkit eval --set dataset.split=dev     # also says from which similarity down answers would best decline
+    ragkit eval --answers answers.jsonl     # {"id": ..., "answer": ..., "citations": [{"document": ..., "block": 3}]}
     ragkit eval --config my.toml --out eval/runs/mine --json | jq '.measures["Recall@5"]'
     """
     from ragkit.embedding import cache_root
     from ragkit.experiment import run
+    from ragkit.report.answers import threshold_line
     from ragkit.report.summary import headline, summary, summary_tables
 
     folder = out or RUNS / settings.name
@@ -50,6 +63,7 @@ def eval_command(
         out=folder,
         vector_cache=not no_vector_cache,
         allow_drift=allow_drift,
+        answers=answers,
         progress=progress,
         notice=notice,
     )
@@ -60,6 +74,8 @@ def eval_command(
         click.echo(headline(result.metrics))
         for shown in summary_tables(result.metrics, result.timing):
             show(shown)
+        if (learned := threshold_line(result.metrics)) is not None:
+            click.echo(learned)
     else:
         click.echo(summary(result.metrics, result.timing))
     click.echo(f"results: {folder}", err=True)

@@ -18,8 +18,10 @@ from ragkit.measures import (
     summarise_by_type,
     tie_exposure,
 )
+from ragkit.measures.answers import AnswerScore
 from ragkit.measures.unanswerable import auroc
-from ragkit.records import Estimate, Hit, Question
+from ragkit.records import Hit, Question
+from ragkit.report.answers import answer_record, answer_sections, estimates
 
 SCHEMA = "ragkit-metrics-1"
 
@@ -29,7 +31,8 @@ class Evaluation:
     """What a run found out: `scores` are in the order of `questions`; `splits` maps question ids.
 
     `dataset` has the hashes and counts of corpus, questions and index; `model` is what the encoder says
-    of itself.
+    of itself. `answers`, scored, are in the order of `questions`; `recorded` is the SHA-256 of the file
+    they were read from, `None` when the configuration's own answerer gave them.
     """
 
     settings: Configuration
@@ -38,6 +41,8 @@ class Evaluation:
     questions: Sequence[Question]
     splits: Mapping[str, str]
     scores: Sequence[QuestionScore]
+    answers: Sequence[AnswerScore]
+    recorded: str | None = None
 
 
 def metrics(evaluation: Evaluation) -> dict[str, Any]:
@@ -51,10 +56,9 @@ def metrics(evaluation: Evaluation) -> dict[str, Any]:
         "dataset": dict(evaluation.dataset),
         "model": dict(evaluation.model),
         "contract": CONTRACT,
-        "measures": _estimates(summarise(scores, draws, seed)),
-        "by_type": {name: _estimates(found) for name, found in summarise_by_type(scores, draws, seed).items()},
-        "citations": None,
-        "answers": None,
+        "measures": estimates(summarise(scores, draws, seed)),
+        "by_type": {name: estimates(found) for name, found in summarise_by_type(scores, draws, seed).items()},
+        **answer_sections(evaluation.answers, settings, evaluation.recorded),
         "unanswerable": _unanswerable(scores),
         "ties": {
             name: {"questions": tie.questions, "worst": tie.worst, "best": tie.best}
@@ -62,8 +66,8 @@ def metrics(evaluation: Evaluation) -> dict[str, Any]:
         },
         "losses": {"coverable": coverable_share(scores), "stages": count_losses(scores)},
         "questions": [
-            _question(question, score, evaluation.splits.get(question.id))
-            for question, score in zip(evaluation.questions, scores, strict=True)
+            {**_question(question, score, evaluation.splits.get(question.id)), "answer": answer_record(answer)}
+            for question, score, answer in zip(evaluation.questions, scores, evaluation.answers, strict=True)
         ],
     }
 
@@ -86,14 +90,6 @@ def stable_files(evaluation: Evaluation, found: Mapping[str, Any]) -> dict[str, 
         "rankings.jsonl": "".join(lines),
         "run.trec": trec.format_run(rankings),
         "qrels.trec": trec.format_qrels(qrels),
-    }
-
-
-def _estimates(found: Mapping[str, Estimate]) -> dict[str, Any]:
-    return {
-        name: {"mean": e.mean, "low": e.low, "high": e.high, "n": e.n}
-        | ({} if e.chance is None else {"chance": e.chance})
-        for name, e in found.items()
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragkit.measures import MEASURES
+from ragkit.report.answers import answers_table, declining_table, threshold_line
 from ragkit.report.tables import Table, escape, markdown, number, table
 
 BY_TYPE = ("Recall@1", "Recall@5", "Recall@10", "MRR", "nDCG@10", "Recall@1000tok")
@@ -44,8 +45,15 @@ def describe_weights(model: Mapping[str, Any]) -> str:
 
 
 def summary_tables(metrics: Mapping[str, Any], timing: Mapping[str, Any]) -> list[Table]:
-    """Measures, measures by type, losses, and time, in the order in which they are read."""
-    return [measures_table(metrics), types_table(metrics), losses_table(metrics), timing_table(timing)]
+    """Measures, measures by type, losses, answers, and time, in the order in which they are read."""
+    return [
+        measures_table(metrics),
+        types_table(metrics),
+        losses_table(metrics),
+        answers_table(metrics),
+        declining_table(metrics),
+        timing_table(timing),
+    ]
 
 
 def measures_table(metrics: Mapping[str, Any]) -> Table:
@@ -112,4 +120,6 @@ def summary(metrics: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
             f"{found['n']} questions have no answer in the corpus. AUROC of the best hit's score, answerable over"
             f" unanswerable: {number(found['auroc'])} (0.5 tells nothing).",
         ]
+    if (learned := threshold_line(metrics)) is not None:
+        parts.append(escape(learned))
     return "\n\n".join(parts) + "\n"
