@@ -108,7 +108,32 @@ class DenseRetrieval(_Section):
         return self
 
 
-RetrievalConfig = DenseRetrieval
+class ExternalRetrieval(_Section):
+    """Somebody else's retriever: a Python function `module:function`, or `http`, the service at `url`.
+
+    It is asked for `candidate_k` hits. `mapping` is a mapping file that says how to ask and read it.
+    `label` tells two versions of one system apart; it is part of the configuration's identity, while
+    `url` and `mapping` only say where things are.
+    """
+
+    strategy: Literal["external"]
+    source: str = Field(pattern=r"^(http|[\w.]+:[\w.]+)$")
+    url: str | None = None
+    mapping: str | None = None
+    label: str = ""
+    top_k: int = Field(10, ge=1)
+    candidate_k: int = Field(100, ge=1)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ExternalRetrieval:
+        if self.candidate_k < self.top_k:
+            raise ValueError("candidate_k must be at least top_k")
+        if (self.source == "http") != (self.url is not None):
+            raise ValueError('`url` goes with source = "http", and only with it')
+        return self
+
+
+RetrievalConfig = Annotated[DenseRetrieval | ExternalRetrieval, Field(discriminator="strategy")]
 
 
 class AnswersConfig(_Section):
@@ -148,7 +173,12 @@ class Configuration(_Section):
         """Every entry that decides a run, but for the name and where files lie (their hashes stand elsewhere)."""
         return self.model_dump(
             mode="json",
-            exclude={"name": True, "dataset": {"corpus", "questions", "splits"}, "model": {"path"}},
+            exclude={
+                "name": True,
+                "dataset": {"corpus", "questions", "splits"},
+                "model": {"path"},
+                "retrieval": {"url", "mapping"},
+            },
         )
 
     @property
@@ -200,7 +230,9 @@ def _apply(entries: dict[str, Any], override: str) -> None:
 
 
 def _explain(origin: str, problem: Any) -> str:
-    location = ".".join(str(part) for part in problem["loc"]) or "(file)"
+    # A section with strategies has the strategy in its location, which the file doesn't.
+    path = [part for place, part in enumerate(problem["loc"]) if place != 1 or part not in _RETRIEVALS]
+    location = ".".join(map(str, path)) or "(file)"
     if problem["type"] == "extra_forbidden":
         known = _known_keys(problem["loc"][:-1])
         near = difflib.get_close_matches(str(problem["loc"][-1]), known, n=2)
@@ -210,8 +242,11 @@ def _explain(origin: str, problem: Any) -> str:
     return f"{origin}: {location}: {message}, found {problem['input']!r}"
 
 
+_RETRIEVALS: dict[str, type[BaseModel]] = {"dense": DenseRetrieval, "external": ExternalRetrieval}
+
+
 def _known_keys(location: Sequence[Any]) -> list[str]:
     section: Any = Configuration
     for part in location:
-        section = section.model_fields[part].annotation
+        section = _RETRIEVALS[part] if part in _RETRIEVALS else section.model_fields[part].annotation
     return list(section.model_fields)

@@ -91,7 +91,8 @@ def test_a_beir_folder_goes_through_the_whole_harness_and_back(
         ]
     )
     assert run(["import", "beir", "out", "--out", "again"]) == 0
-    assert (workspace / "again/questions.jsonl").read_bytes() == (workspace / "in/questions.jsonl").read_bytes()
+    first, again = ((workspace / name / "questions.jsonl").read_text().splitlines() for name in ("in", "again"))
+    assert [json.loads(line)["question"] for line in again] == [json.loads(line)["question"] for line in first]
 
 
 def test_a_collection_with_two_sides_keeps_them(beir: Path, workspace: Path) -> None:
