@@ -10,6 +10,7 @@ import copy
 import difflib
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -210,6 +211,14 @@ def parse(entries: dict[str, Any], origin: str, overrides: Sequence[str] = ()) -
         return Configuration.model_validate(entries)
     except ValidationError as error:
         raise ConfigError("\n".join(_explain(origin, problem) for problem in error.errors())) from error
+
+
+def external(settings: Configuration, source: str, url: str | None, mapping: Path | None) -> Configuration:
+    """The configuration with somebody else's retriever in place of its own, and named for it."""
+    retrieval = {"strategy": "external", "source": source, "url": url, "mapping": mapping and str(mapping)}
+    depths = settings.retrieval.model_dump(include={"top_k", "candidate_k"})
+    name = re.sub(r"[^A-Za-z0-9.-]", "-", source).strip("-.") or "external"
+    return parse({**settings.model_dump(mode="json"), "name": name, "retrieval": retrieval | depths}, "--retriever")
 
 
 def _apply(entries: dict[str, Any], override: str) -> None:

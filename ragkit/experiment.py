@@ -25,7 +25,7 @@ from ragkit.answers import (
     score_answers,
 )
 from ragkit.chunking import chunk_document
-from ragkit.config import Configuration
+from ragkit.config import Configuration, ExternalRetrieval
 from ragkit.dataset import dataset_hashes, read_questions, read_splits, resolve
 from ragkit.embedding import Encoder, TextError, cached, load_encoder
 from ragkit.errors import DataError, EncodingError, Problem, UsageError
@@ -37,6 +37,7 @@ from ragkit.records import Chunk, Document, Progress, Question, Target, Trace
 from ragkit.report.metrics import Evaluation, metrics, stable_files
 from ragkit.report.summary import summary
 from ragkit.retrieval import Retriever, build_retriever
+from ragkit.retrieval.external import ExternalRetriever, of_unknown_index, open_external
 from ragkit.store import Store
 
 ProgressBar = Callable[[str, int | None], AbstractContextManager[Progress]]
@@ -83,6 +84,8 @@ def run(
             targets = _resolve(settings, questions, documents, index.store, allow_drift, notice)
         with clock.phase("retrieve"), progress("questions", len(questions)) as advance:
             traces, latencies = _retrieve(index.retriever, questions, settings.retrieval.candidate_k, advance)
+        chunks = index.chunks()
+        _tell_lost(index.retriever, notice)
         with clock.phase("answer"), progress("sentences", None) as advance:
             if recorded is None:
                 given = _answer(settings, index, questions, traces, advance)
@@ -92,11 +95,11 @@ def run(
         with clock.phase("measure"):
             evaluation = Evaluation(
                 settings,
-                _dataset(settings, index),
+                _dataset(settings, index, chunks),
                 index.encoder.description,
                 questions,
                 splits,
-                _measure(settings, documents, index.store.chunks(), index.encoder, questions, targets, traces),
+                _measure(settings, documents, chunks, index.encoder, questions, targets, traces),
                 score_answers(given, questions, targets, index.store),
                 None if answers is None else sha256_file(answers),
             )
@@ -108,17 +111,19 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A configuration ready to be asked: `chunks` are by document, in the order of `documents`.
-
-    `encoder` is the retriever's; `passages` is the same one with its cache.
-    """
+    """A configuration ready to be asked. `encoder` is the retriever's; `passages` is the same one with its cache."""
 
     documents: Sequence[Document]
-    chunks: Sequence[Sequence[Chunk]]
     encoder: RememberedQueries
     passages: Encoder
     store: Store
     retriever: Retriever
+
+    def chunks(self) -> list[Chunk]:
+        """All chunks, by slug and start; of an external retriever those that it has returned so far."""
+        if isinstance(self.retriever, ExternalRetriever):
+            return self.retriever.chunks()
+        return self.store.chunks()
 
 
 @contextmanager
@@ -136,11 +141,24 @@ def indexed(
         with clock.phase("parse"), progress("documents", None) as advance:
             documents = read_corpus(Path(settings.dataset.corpus), advance)
         with clock.phase("chunk"):
-            chunks = [chunk_document(document, settings.chunking) for document in documents]
+            own = not isinstance(settings.retrieval, ExternalRetrieval)
+            chunks = [chunk_document(each, settings.chunking) if own else [] for each in documents]
         with clock.phase("embed and index"), progress("chunks", sum(map(len, chunks))) as advance:
             _index(documents, chunks, passages, store, advance)
-        retriever = build_retriever(settings.retrieval, store, encoder)
-        yield Indexed(documents, chunks, encoder, passages, store, retriever)
+        with _retriever(settings, documents, store, encoder) as retriever:
+            yield Indexed(documents, encoder, passages, store, retriever)
+
+
+@contextmanager
+def _retriever(
+    settings: Configuration, documents: Sequence[Document], store: Store, encoder: Encoder
+) -> Iterator[Retriever]:
+    if isinstance(settings.retrieval, ExternalRetrieval):
+        whole = settings.evaluation.unit == "document"
+        with open_external(settings.retrieval, documents, whole=whole) as external:
+            yield external
+    else:
+        yield build_retriever(settings.retrieval, store, encoder)
 
 
 def _check_out(out: Path) -> None:
@@ -282,6 +300,11 @@ def _tell_unanswered(
         notice(f"no answer is recorded for {len(missing)} questions ({shown}): they count as declined")
 
 
+def _tell_lost(retriever: Retriever, notice: Callable[[str], None]) -> None:
+    if isinstance(retriever, ExternalRetriever) and retriever.lost:
+        notice(f"{retriever.lost} hits have a text that their document doesn't have: they count as wrong")
+
+
 def _measure(
     settings: Configuration,
     documents: Sequence[Document],
@@ -300,21 +323,22 @@ def _measure(
         seed=settings.evaluation.seed,
         unit=settings.evaluation.unit,
     )
-    return [
+    scores = [
         scorer.score(question, targets.get(question.id, ()), trace)
         for question, trace in zip(questions, traces, strict=True)
     ]
+    return [of_unknown_index(s) for s in scores] if isinstance(settings.retrieval, ExternalRetrieval) else scores
 
 
-def _dataset(settings: Configuration, index: Indexed) -> dict[str, Any]:
-    chunks = [chunk for own in index.chunks for chunk in own]
+def _dataset(settings: Configuration, index: Indexed, chunks: Sequence[Chunk]) -> dict[str, Any]:
+    indexed = 0 if isinstance(settings.retrieval, ExternalRetrieval) else len(chunks)
     return {
         **dataset_hashes(index.documents, Path(settings.dataset.questions), Path(settings.dataset.splits)),
         "documents": len(index.documents),
         "blocks": sum(len(document.blocks) for document in index.documents),
         "chunks": len(chunks),
         "chunk_characters": sum(len(chunk.text) for chunk in chunks),
-        "index_bytes": len(chunks) * index.encoder.dimension * 4,
+        "index_bytes": indexed * index.encoder.dimension * 4,
     }
 
 

@@ -10,6 +10,7 @@ import click
 from ragkit import config
 from ragkit.cli.console import notice, progress, show, show_json
 from ragkit.cli.options import configuration_options
+from ragkit.errors import UsageError
 
 RUNS = Path("eval/runs")
 
@@ -30,6 +31,13 @@ RUNS = Path("eval/runs")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Score recorded answers (JSON Lines: id, answer, citations) instead of making them.",
 )
+@click.option(
+    "--retriever",
+    metavar="MODULE:FUNCTION|http",
+    help="Evaluate your own retriever: a function of (question, k), or the service at --url.",
+)
+@click.option("--url", help="The service to ask (--retriever http).")
+@click.option("--map", "mapping", type=click.Path(path_type=Path), help="How to ask it and read its answers.")
 @click.option("--json", "as_json", is_flag=True, help="Print metrics.json instead of the summary.")
 def eval_command(
     settings: config.Configuration,
@@ -37,6 +45,9 @@ def eval_command(
     no_vector_cache: bool,
     allow_drift: bool,
     answers: Path | None,
+    retriever: str | None,
+    url: str | None,
+    mapping: Path | None,
     as_json: bool,
 ) -> None:
     """Run one configuration over corpus and questions and print its measures.
@@ -49,6 +60,7 @@ def eval_command(
     ragkit eval --set chunking.chunk_size=250 --set name=small
     ragkit eval --set dataset.split=dev     # also says from which similarity down answers would best decline
     ragkit eval --answers answers.jsonl     # {"id": ..., "answer": ..., "citations": [{"document": ..., "block": 3}]}
+    ragkit eval --retriever my_app.search:retrieve
     ragkit eval --config my.toml --out eval/runs/mine --json | jq '.measures["Recall@5"]'
     """
     from ragkit.embedding import cache_root
@@ -56,6 +68,10 @@ def eval_command(
     from ragkit.report.answers import threshold_line
     from ragkit.report.summary import headline, summary, summary_tables
 
+    if retriever is not None:
+        settings = config.external(settings, retriever, url, mapping)
+    elif url or mapping:
+        raise UsageError("--url and --map go with --retriever")
     folder = out or RUNS / settings.name
     result = run(
         settings,

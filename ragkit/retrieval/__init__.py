@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from ragkit.config import RetrievalConfig
 from ragkit.embedding import Encoder
@@ -29,13 +29,13 @@ class Retriever(Protocol):
         """The ranking after every stage; at least the best `depth` of the corpus are candidates."""
 
 
-_BUILDERS: dict[str, Callable[[RetrievalConfig, Store, Encoder], Retriever]] = {
+_BUILDERS: dict[str, Callable[[Any, Store, Encoder], Retriever]] = {
     "dense": lambda config, store, encoder: DenseRetriever(store, encoder, config.candidate_k, config.threshold),
 }
 
 
 def build_retriever(config: RetrievalConfig, store: Store, encoder: Encoder) -> Retriever:
-    """The retriever that a configuration describes, over a filled store."""
+    """The retriever of ragkit's own that a configuration describes, over a filled store."""
     return _BUILDERS[config.strategy](config, store, encoder)
 
 
