@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ragkit.config import Configuration, load, parse
+from ragkit.config import (
+    STRATEGIES,
+    Bm25Retrieval,
+    Configuration,
+    HybridRetrieval,
+    SentenceChunking,
+    load,
+    parse,
+)
 from ragkit.errors import ConfigError, FileError
 
 FULL = """
@@ -84,9 +92,11 @@ bootstrap = "many"
 """
     lines = complaint(tmp_path, text)
     assert "c.toml: name: Field required" in "\n".join(lines)
-    assert "c.toml: nmae: unknown key; did you mean name?" in lines
-    assert "c.toml: chunkin: unknown key; did you mean chunking?" in lines
-    assert "c.toml: retrieval.topk: unknown key; did you mean top_k?" in lines
+    sections = "known: answers, chunking, dataset, evaluation, model, name, retrieval"
+    assert f"c.toml: nmae: unknown key; did you mean name? {sections}" in lines
+    assert f"c.toml: chunkin: unknown key; did you mean chunking? {sections}" in lines
+    dense = "candidate_k, cross_encoder, redundancy, rerank, rerank_k, strategy, threshold, top_k"
+    assert f"c.toml: retrieval.topk: unknown key; did you mean top_k? known: {dense}" in lines
     assert "c.toml: evaluation.zebra: unknown key; known: bootstrap, coverage, seed, unit" in lines
     assert any(line.startswith("c.toml: model.precision: ") and line.endswith("found 'q4'") for line in lines)
     assert any(line.startswith("c.toml: retrieval.threshold: ") for line in lines)
@@ -115,6 +125,28 @@ bootstrap = "many"
         ("name.x=3", "name is not a section"),
         ("retrieval.top_kk=3", "did you mean top_k"),
         ("retrievl.top_k=3", "did you mean retrieval"),
+        (
+            "retrieval.strategy=densse",
+            "strategy: unknown strategy; did you mean dense? known: bm25, dense, external, hybrid",
+        ),
+        ("chunking.strategy=semantic", "known: block, heading, recursive, sentence"),
+        ("retrieval={top_k=3}", "retrieval.strategy: missing; known: bm25, dense, external, hybrid"),
+        ("retrieval.rerank=maxsin", "did you mean maxsim?, found 'maxsin'"),
+        ("retrieval.rerank_k=20", "rerank_k would have no effect: only with a rerank stage"),
+        ("retrieval.redundancy=0.5", 'redundancy would have no effect: only with rerank = "mmr"'),
+        ("retrieval.rerank=cross-encoder", "`cross_encoder`, the folder of a model"),
+        ("retrieval.cross_encoder=models/x", "`cross_encoder`, the folder of a model"),
+        ("retrieval.fusion=rrf", 'retrieval.fusion: goes with strategy "hybrid", not "dense"; known: candidate_k, '),
+        ("chunking.sentences=3", 'goes with strategy "sentence", not "recursive"; known: '),
+        ('retrieval={strategy="bm25", threshold=0.5}', 'goes with strategy "dense" or "hybrid", not "bm25"'),
+        ('retrieval={strategy="hybrid", dense_weight=0.7}', "dense_weight would have no effect"),
+        ('retrieval={strategy="hybrid", fusion="weighted", rrf_k=1}', "rrf_k would have no effect"),
+        (
+            'retrieval={strategy="dense", rerank="mmr", candidate_k=20}',
+            "rerank_k (50) must be at most candidate_k (20)",
+        ),
+        ('chunking={strategy="sentence", sentences=3, sentence_overlap=3}', "smaller than sentences"),
+        ('chunking={strategy="heading", chunk_size=50}', "chunk_overlap must be smaller than chunk_size"),
     ],
 )
 def test_contradictions_and_bad_overrides_are_refused(tmp_path: Path, override: str, says: str) -> None:
@@ -151,3 +183,33 @@ def test_what_is_not_toml_or_not_there_says_so(tmp_path: Path) -> None:
 def test_a_configuration_cannot_be_changed(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="frozen"):
         read(tmp_path, FULL).name = "other"
+
+
+def test_another_strategy_by_override_takes_what_it_shares_and_forgets_the_rest(tmp_path: Path) -> None:
+    text = FULL + "threshold = 0.8\ncandidate_k = 50\n"
+    bm25 = read(tmp_path, text, "retrieval.strategy=bm25").retrieval
+    assert bm25 == Bm25Retrieval(strategy="bm25", top_k=10, candidate_k=50)
+    hybrid = read(tmp_path, text, "retrieval.strategy=hybrid", "retrieval.fusion=weighted").retrieval
+    assert hybrid == HybridRetrieval(strategy="hybrid", candidate_k=50, threshold=0.8, fusion="weighted")
+    sentence = read(tmp_path, FULL, "chunking.strategy=sentence", "chunking.sentences=3").chunking
+    assert sentence == SentenceChunking(strategy="sentence", chunk_size=500, sentences=3, separators=("\n\n", " ", ""))
+
+
+def test_what_an_override_itself_says_must_belong_to_the_new_strategy(tmp_path: Path) -> None:
+    [line] = complaint(tmp_path, FULL + "threshold = 0.8", "retrieval.threshold=0.9", "retrieval.strategy=bm25")
+    assert "retrieval.threshold: goes with" in line
+
+
+def test_a_cross_encoder_is_known_by_the_name_of_its_folder(tmp_path: Path) -> None:
+    given = ["retrieval.rerank=cross-encoder", "retrieval.cross_encoder=/here/judge-1"]
+    one = read(tmp_path, FULL, *given)
+    assert one.identity()["retrieval"]["cross_encoder"] == "judge-1"
+    assert one.config_id == read(tmp_path, FULL, given[0], "retrieval.cross_encoder=models/judge-1").config_id
+    assert one.config_id != read(tmp_path, FULL, given[0], "retrieval.cross_encoder=models/judge-2").config_id
+
+
+@pytest.mark.parametrize("section", list(STRATEGIES))
+def test_a_configuration_written_out_with_all_its_defaults_is_read_back_the_same(section: str) -> None:
+    for strategy in STRATEGIES[section].keys() - {"external"}:
+        one = parse({"name": "a", section: {"strategy": strategy}}, "test")
+        assert parse(one.model_dump(mode="json"), "test") == one
