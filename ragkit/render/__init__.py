@@ -80,16 +80,16 @@ def _relative(path: Path) -> Path:
 
 
 def _by_jupyter(path: Path, target: Path) -> None:
-    document = read_document(path)
+    document, folder = read_document(path), path.resolve().parent
     try:
-        execute(document, path.resolve().parent)
+        execute(document, folder)
     except CellFailed as error:
         kept = target.with_suffix(".failed.html")
-        write_atomic(kept, page(document))
+        write_atomic(kept, page(document, folder))
         raise RagkitError(f"{path}: {error}; what was executed is in {kept}") from error
     except RagkitError as error:
         raise RagkitError(f"{path}: {error}") from error
-    write_atomic(target, page(document))
+    write_atomic(target, page(document, folder))
     target.with_suffix(".failed.html").unlink(missing_ok=True)
 
 

@@ -28,9 +28,12 @@ def execute(document: Document, folder: Path) -> None:
 
     Raises `CellFailed`, naming the cell; `RagkitError` when the kernel is missing, doesn't start or dies.
     """
-    for cell in document.notebook.cells:
-        if cell.cell_type == "code" and not cell.metadata[OPTIONS]["eval"]:
+    cells = [cell for cell in document.notebook.cells if cell.cell_type == "code"]
+    for cell in cells:
+        if not cell.metadata[OPTIONS]["eval"]:
             cell.metadata["tags"] = [_SKIP]
+    if not any(cell.metadata[OPTIONS]["eval"] for cell in cells):
+        return
     try:
         with tempfile.TemporaryDirectory(prefix="rk-") as sockets:
             client = NotebookClient(

@@ -92,7 +92,8 @@ def answers_table(metrics: Mapping[str, Any]) -> Table:
             str(e["n"]),
         )
         for section in ("answers", "citations")
-        for name, e in metrics[section]["measures"].items()
+        for name in MEANING
+        if (e := metrics[section]["measures"].get(name)) is not None
     ]
     title = f"Answers ({metrics['answers']['source']}) and their citations"
     return table(title, ("measure", "#mean", "#95 % interval", "#questions"), rows)

@@ -12,7 +12,7 @@ from ragkit.comparison import Policy, read_metrics
 from ragkit.errors import BaselineError, FileError
 from ragkit.files import read_json, read_text
 from ragkit.measures import MEASURES
-from ragkit.report.page import Html, Text, embedded, folded
+from ragkit.report.page import Html, Text, embedded
 from ragkit.report.tables import Table, escape, number, table
 
 _META = ("name", "commit", "command", "configuration", "dataset", "environment", "fingerprint")
@@ -117,39 +117,47 @@ def questions_table(metrics: Mapping[str, Any], measures: tuple[str, ...] = ("Re
     return table("Questions", columns, rows)
 
 
-def questions_folded(metrics: Mapping[str, Any]) -> Text:
-    """All questions, behind a line that opens them."""
-    shown = questions_table(metrics)
-    return folded(f"All {len(shown.rows)} questions", shown)
-
-
 def protocol(policy: Policy) -> Text:
-    """The rule by which a candidate is adopted, with the numbers of the policy."""
-    primary, guard = policy.primary, policy.guard
+    """How a candidate comes to a verdict, with the numbers of the policy."""
     return Text(
         f"""\
 Every v1.5 experiment is reported as a **delta against this baseline**: candidate minus baseline on the same questions,
-with an interval and a verdict.
+with an interval and a verdict. It is adopted when **{policy.primary.measure}** is better by at least
+**{policy.primary.min_difference:g}** with p ≤ **{policy.level:g}**, and **{policy.guard.measure}** is not worse by
+**{policy.guard.margin:g}** or more.
 
-1. Configurations of a sweep are compared with the baseline on the *dev* questions, their p-values Holm-corrected. That
+1. Configurations of a sweep are compared with the baseline on the *dev* questions, their p values Holm-corrected. That
    is exploration.
-2. The best one is promoted and tested **once** on the *test* questions; the test is recorded in a committed ledger.
-3. {len(policy.family)} sweeps are planned ({", ".join(map(escape, policy.family))}), so alpha = {policy.alpha:g} is
-   shared: p is compared with **{policy.level:g}**. It is that of a two-sided sign-flip test of the paired differences.
-
-| what | measure | rule |
-| --- | --- | --- |
-| primary | {primary.measure}; where the chunking differs, {primary.across_chunkings} | *better*: p ≤ {policy.level:g} and a mean difference of at least **{primary.min_difference:+g}**; *worse*: p ≤ {policy.level:g} and a mean difference below 0 |
-| guard | {guard.measure} | *holds*: the lower end of the mean difference (one-sided 95 %) is above **{-guard.margin:g}**; *broken*: the upper end is below 0 and the lower end is not above {-guard.margin:g}; else *undecided* |
-
-| primary | guard holds | guard undecided | guard broken |
-| --- | --- | --- | --- |
-| better | **adopt** | cannot decide | reject |
-| neither | cannot decide | cannot decide | reject |
-| worse | reject | reject | reject |
-
-A verdict that depends on how equal scores are ordered is *cannot decide*, too."""
+2. The best one is promoted and tested **once** on the *test* questions. The test is recorded in a committed ledger.
+3. {len(policy.family)} sweeps are planned ({", ".join(map(escape, policy.family))}), which share alpha = {policy.alpha:g}:
+   p is compared with {policy.level:g}. It is that of a two-sided sign-flip test of the paired differences."""
     )
+
+
+def rules_table(policy: Policy) -> Table:
+    """What is asked of the primary measure and of the guard; `ragkit.comparison` does it."""
+    primary, guard = policy.primary, policy.guard
+    better, margin = f"p ≤ {policy.level:g}, mean difference", f"{-guard.margin:g}"
+    rows = [
+        ("better", f"{better} at least {primary.min_difference:+g}"),
+        ("worse", f"{better} below 0"),
+        ("guard holds", f"the lower end of the guard's mean difference (one-sided 95 %) is above {margin}"),
+        ("guard broken", f"its upper end is below 0, and its lower end is not above {margin}"),
+        ("primary measure", f"{primary.measure}; {primary.across_chunkings} where the chunking differs"),
+        ("guard measure", guard.measure),
+    ]
+    return table("Rules", ("word", "meaning"), rows)
+
+
+def verdicts_table() -> Table:
+    """The verdict for each pair of findings."""
+    undecided = "cannot decide"
+    rows = [
+        ("better", "adopt", undecided, "reject"),
+        ("neither", undecided, undecided, "reject"),
+        ("worse", "reject", "reject", "reject"),
+    ]
+    return table("Verdicts", ("primary", "guard holds", "guard undecided", "guard broken"), rows)
 
 
 def embedded_metrics(frozen: Frozen) -> Html:

@@ -29,9 +29,10 @@ class Html:
         return self.html
 
 
-def folded(summary: str, shown: Table) -> Text:
-    """A table behind a line that opens it."""
-    return Text(f"<details>\n<summary>{html.escape(summary)}</summary>\n\n{shown._repr_markdown_()}\n\n</details>")
+def folded(shown: Table) -> Text:
+    """A table behind a line that opens it: its title and length."""
+    title = html.escape(f"{shown.title} ({len(shown.rows)})")
+    return Text(f"<details>\n<summary>{title}</summary>\n\n{shown._repr_markdown_()}\n\n</details>")
 
 
 def embedded(name: str, content: str) -> Html:

@@ -121,7 +121,7 @@ def scores(metrics: Mapping[str, Any]) -> Figure:
         ("best hits", {"answerable": _best(answerable), "unanswerable": _best(others)}),
     )
     every = [s for _, group in groups for values in group.values() for s in values]
-    bins = _edges(every, 28)
+    bins = _edges(every, 22)
     figure, panels = _figure(4.6, rows=2)
     told = []
     for axes, (what, group) in zip(panels, groups, strict=True):

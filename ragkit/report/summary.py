@@ -95,10 +95,16 @@ MEANING = {
 }
 
 
+PHASES = ("model", "parse", "chunk", "embed and index", "resolve", "retrieve", "answer", "measure")
+"""In the order in which a run goes through them."""
+
+
 def timing_table(timing: Mapping[str, Any]) -> Table:
     """What the run cost on the machine it was made on."""
     latency = timing["latency_ms"]
-    rows = [(f"{name}", f"{seconds:.2f} s") for name, seconds in timing["phases"].items()]
+    phases = timing["phases"]
+    known = [name for name in PHASES if name in phases]
+    rows = [(name, f"{phases[name]:.2f} s") for name in (*known, *sorted(phases.keys() - known))]
     rows.append(("question, median", f"{latency['p50']:.1f} ms"))
     rows.append(("question, 95th percentile", f"{latency['p95']:.1f} ms"))
     if timing.get("peak_memory_mb") is not None:
