@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.answers.model import Answer, Citation
-from ragkit.answers.sentences import Sentence, cut, split_block
 from ragkit.config import AnswersConfig
 from ragkit.embedding import Encoder, TextError
 from ragkit.errors import EncodingError
 from ragkit.files import DECIMALS
 from ragkit.records import Document, Hit, Progress
+from ragkit.sentences import Sentence, cut, split_block
 from ragkit.store import Store
 
 
