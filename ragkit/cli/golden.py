@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from ragkit import config
 from ragkit.cli.console import progress, show, show_json
 from ragkit.errors import Rejected, UsageError
 
@@ -165,6 +164,7 @@ def record_command(
             asked["url"] = public_url(url)
             record(out, cases, service.ask, k=k, provenance=asked, progress=advance)
     elif path is not None:
+        from ragkit import config
         from ragkit.embedding import cache_root
         from ragkit.experiment import Clock, indexed
         from ragkit.retrieval.candidates import ask, provenance
