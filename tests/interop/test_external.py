@@ -101,6 +101,20 @@ def test_a_service_is_measured_too_and_leaves_no_address(workspace: Path, search
     assert run(["eval", *arguments, "--out", "d", "--set", "evaluation.unit=document"]) == 0
 
 
+def test_the_worked_service_of_the_documentation_runs(workspace: Path, search: Any) -> None:
+    text = (Path(__file__).parents[2] / "docs/adapters.qmd").read_text(encoding="utf-8")
+    blocks = [block.split("```")[0] for block in text.split("```toml\n")[1:]]
+    (workspace / "map.toml").write_text(blocks[0], encoding="utf-8")
+    config = (workspace / "eval/configs/v1.4.toml").read_text() + blocks[1].replace(
+        "http://localhost:8000/search", search.url
+    )
+    (workspace / "app.toml").write_text(config, encoding="utf-8")
+    assert run(["eval", "--config", "app.toml", "--out", "a"]) == 0
+    assert run(["eval", "--retriever", "http", "--url", search.url, "--map", "map.toml", "--out", "b"]) == 0
+    assert metrics("a")["measures"] == metrics("b")["measures"]
+    assert metrics("a")["questions"][0]["measures"]["Recall@1"] == 1.0
+
+
 def test_a_configuration_file_may_name_it(workspace: Path, app: str) -> None:
     path = workspace / "eval/configs/app.toml"
     text = (workspace / "eval/configs/v1.4.toml").read_text()
