@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -107,19 +108,22 @@ class Weights:
         self.vocabulary = _read_vocabulary(cursor, self.architecture.words)
         self._entries = _read_directory(cursor, self.architecture)
 
-    def tensor(self, name: str) -> NDArray[np.float32]:
-        """The tensor as float32, in its shape; a fresh array."""
+    def tensor(self, name: str, start: int = 0, stop: int | None = None) -> NDArray[np.float32]:
+        """The tensor's rows `[start, stop)` as float32, all of them by default; a fresh array."""
         entry = self._entries[name]
-        if entry.dtype == 0:
-            count = int(np.prod(entry.shape))
-            raw = self._data[entry.offset : entry.offset + 4 * count]
-            return raw.view("<f4").astype(np.float32).reshape(entry.shape)
-        codes, scales = self.blocks(name)
-        values = codes.astype(np.float32).reshape(*scales.shape, BLOCK) * scales[..., None].astype(np.float32)
-        return values.reshape(entry.shape)
+        if entry.dtype == 1:
+            codes, scales = self.blocks(name, start, stop)
+            blocks = codes.astype(np.float32).reshape(*scales.shape, BLOCK)
+            blocks *= scales[..., None].astype(np.float32)
+            return blocks.reshape(codes.shape)
+        rows, *rest = entry.shape
+        raw = self._data[entry.offset : entry.offset + 4 * int(np.prod(entry.shape))]
+        return raw.view("<f4").reshape(rows, *rest)[start:stop].astype(np.float32)
 
-    def blocks(self, name: str) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
-        """A 4-bit matrix as it is: codes -8 ... 7 (rows, columns) and scales (rows, columns / 32).
+    def blocks(
+        self, name: str, start: int = 0, stop: int | None = None
+    ) -> tuple[NDArray[np.int8], NDArray[np.float16]]:
+        """Rows of a 4-bit matrix as they are: codes -8 ... 7 (rows, columns), scales (rows, columns / 32).
 
         Raises `ModelError` when the tensor isn't stored in blocks.
         """
@@ -129,10 +133,11 @@ class Weights:
         rows, columns = entry.shape
         size = rows * columns // BLOCK * _BLOCK_LAYOUT.itemsize
         stored = self._data[entry.offset : entry.offset + size].view(_BLOCK_LAYOUT)
-        nibbles = stored["nibbles"]
-        codes = np.concatenate([nibbles & 0x0F, nibbles >> 4], axis=1).view(np.int8)
+        chosen = stored.reshape(rows, columns // BLOCK)[start:stop]
+        nibbles = chosen["nibbles"]
+        codes = np.concatenate([nibbles & 0x0F, nibbles >> 4], axis=2).view(np.int8)
         codes -= 8
-        return codes.reshape(rows, columns), stored["scale"].reshape(rows, columns // BLOCK)
+        return codes.reshape(len(chosen), columns), chosen["scale"]
 
 
 class _Cursor:
@@ -175,7 +180,7 @@ def _read_architecture(cursor: _Cursor) -> Architecture:
     *sizes, epsilon, block = cursor.unpack("7ifi", "sizes")
     if any(not 0 < size < _LIMIT for size in sizes) or not 0 < epsilon < 1:
         raise _damaged(cursor.path, f"impossible sizes {sizes}, epsilon {epsilon}")
-    architecture = Architecture(*sizes, epsilon=epsilon)
+    architecture = Architecture(*sizes, epsilon)
     if block != BLOCK or architecture.hidden % BLOCK or architecture.ffn % BLOCK:
         raise _damaged(cursor.path, f"blocks of {block}, rows of {architecture.hidden} and {architecture.ffn} values")
     if architecture.hidden % architecture.heads:
@@ -194,7 +199,7 @@ def _read_vocabulary(cursor: _Cursor, words: int) -> Vocabulary:
     if offsets[0] != 0 or offsets[-1] != length or (np.diff(offsets) < 0).any() or not np.isfinite(scores).all():
         raise _damaged(cursor.path, "the pieces of its vocabulary overlap or have no scores")
     try:
-        pieces = [blob[a:b].decode() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+        pieces = [blob[a:b].decode() for a, b in pairwise(offsets)]
     except UnicodeDecodeError as error:
         raise _damaged(cursor.path, "a piece of its vocabulary is not UTF-8") from error
     _, skipped = cursor.unpack("iI", "normalisation map")

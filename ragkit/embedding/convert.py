@@ -1,0 +1,53 @@
+"""From the source's weights to what a prepared folder holds.
+
+The q8 graph (`model.onnx`), the tokenizer, and the float32 reference in `reference/`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragkit.embedding.graph import Calibration, build_graph
+from ragkit.embedding.reference import write_reference
+from ragkit.embedding.tokenizer import tokenizer_json
+from ragkit.embedding.weights import Weights
+from ragkit.errors import FileError
+from ragkit.records import Progress
+
+CONVERTER_VERSION = "1"
+"""Raised when other files than the graph, whose hash is committed, come out differently."""
+
+GRAPH_SHA256 = "b2fc03864f07678e0f756c0399291abb7254cf46232adf789dc0e0e99d052502"
+"""Of the `model.onnx` that the pinned weights and the committed calibration give."""
+
+
+def convert(
+    weights_file: Path, target: Path, progress: Progress | None = None, *, calibration: Calibration | None = None
+) -> None:
+    """Write `model.onnx`, `tokenizer.json` and `reference/` into the folder `target`, made if needed.
+
+    The same weights give the same bytes, everywhere. `calibration` is the pinned model's by default;
+    `progress` counts the three parts. Raises `ModelError` when the weights are damaged or aren't those of
+    the calibration, `FileError` when something can't be written.
+    """
+    weights = Weights(weights_file)
+    tokenizer = tokenizer_json(weights.vocabulary)
+    _write(target / "tokenizer.json", tokenizer)
+    _tell(progress)
+    _write(target / "model.onnx", build_graph(weights, calibration or Calibration.committed()))
+    _tell(progress)
+    write_reference(weights, tokenizer, target / "reference")
+    _tell(progress)
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _tell(progress: Progress | None) -> None:
+    if progress is not None:
+        progress(1)
