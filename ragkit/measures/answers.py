@@ -113,12 +113,9 @@ def chrf(answer: str, gold: str) -> float:
     orders = min(CHRF_ORDER, len(hypothesis), len(reference))
     if not orders:
         return 0.0
-    precision = recall = 0.0
-    for n in range(1, orders + 1):
-        ours, theirs = _ngrams(hypothesis, n), _ngrams(reference, n)
-        same = (ours & theirs).total()
-        precision += same / ours.total() / orders
-        recall += same / theirs.total() / orders
+    bags = [(_ngrams(hypothesis, n), _ngrams(reference, n)) for n in range(1, orders + 1)]
+    precision = sum((ours & theirs).total() / ours.total() for ours, theirs in bags) / orders
+    recall = sum((ours & theirs).total() / theirs.total() for ours, theirs in bags) / orders
     weight = CHRF_BETA**2
     return (1 + weight) * precision * recall / (weight * precision + recall) if precision + recall else 0.0
 

@@ -87,9 +87,11 @@ def learn_threshold(answerable: Sequence[float | None], unanswerable: Sequence[f
     middles = [(low + high) / 2 for low, high in pairwise(scores)]
 
     def accuracy(threshold: float) -> float:
-        answered = sum(score is not None and score >= threshold for score in answerable)
-        declined = sum(score is None or score < threshold for score in unanswerable)
-        return (answered / len(answerable) + declined / len(unanswerable)) / 2
+        def declined(score: float | None) -> bool:
+            return score is None or score < threshold != 0
+
+        answered = sum(not declined(score) for score in answerable)
+        return (answered / len(answerable) + sum(map(declined, unanswerable)) / len(unanswerable)) / 2
 
     best = max([0.0, *(middle for middle in middles if middle > 0)], key=accuracy)  # the first of equals
     return Threshold(best, accuracy(best))

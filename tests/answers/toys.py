@@ -1,0 +1,63 @@
+"""A made-up encoder whose vectors are written down, chunks cut by hand, and a filled database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.answers import Answer
+from ragkit.embedding import TextError
+from ragkit.records import Chunk, Document, Hit, Progress, Role, Span
+from ragkit.store import Store
+
+
+class Written:
+    """Vectors by text, made unit length; counts its calls. A text of "too long" can't be embedded."""
+
+    dimension = 3
+    identity = "written"
+    description: Mapping[str, Any] = {}
+
+    def __init__(self, vectors: Mapping[str, Sequence[float]]) -> None:
+        self.vectors = vectors
+        self.calls: list[tuple[Role, list[str]]] = []
+
+    def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
+        self.calls.append((role, list(texts)))
+        if "too long" in texts:
+            raise TextError(list(texts).index("too long"), "600 tokens, the model reads at most 512")
+        found = np.array([self.vectors[text] for text in texts], np.float32).reshape(len(texts), 3)
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def count_tokens(self, text: str, role: Role | None) -> int:
+        return len(text.split())
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        return []
+
+
+def chunk_of(document: Document, start: int, end: int) -> Chunk:
+    spans = [
+        Span(b.order, max(start, b.start), min(end, b.end)) for b in document.blocks if b.start < end and start < b.end
+    ]
+    return Chunk(document.slug, 0, start, end, document.text[start:end], tuple(spans))
+
+
+def hits_of(*chunks: Chunk) -> list[Hit]:
+    return [Hit(chunk, 1 - rank / 10, rank) for rank, chunk in enumerate(chunks, 1)]
+
+
+def store_of(documents: Sequence[Document]) -> Store:
+    """A database in memory that holds the documents, without chunks."""
+    store = Store(None, 3)
+    for document in documents:
+        store.add(document, [], np.empty((0, 3), np.float32))
+    return store
+
+
+def places(answer: Answer, store: Store) -> list[tuple[str, int]]:
+    """Where an answer's citations lead, through the database."""
+    return [store.locate_block(citation.block_id) for citation in answer.citations]
