@@ -26,6 +26,20 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from ragkit.chunking.parts import Part, Range
+from ragkit.config import OverlappingChunking
+
+
+def split_part(part: Part, config: OverlappingChunking) -> Iterator[Range]:
+    """The chunks of a part of a document."""
+    return split_range(part.text, part.start, part.end, config)
+
+
+def split_range(text: str, start: int, end: int, config: OverlappingChunking) -> Iterator[Range]:
+    """The chunks of `text[start:end]`, as ranges of `text`."""
+    for first, last in split(text[start:end], config.chunk_size, config.chunk_overlap, config.separators):
+        yield start + first, start + last
+
 
 def split(text: str, size: int, overlap: int, separators: Sequence[str]) -> list[tuple[int, int]]:
     """The chunks of `text` as ranges `[start, end)`, in characters.

@@ -8,6 +8,7 @@ from ragkit.config.chunking import (
     BlockChunking,
     ChunkingConfig,
     HeadingChunking,
+    OverlappingChunking,
     RecursiveChunking,
     SentenceChunking,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "HeadingChunking",
     "HybridRetrieval",
     "ModelConfig",
+    "OverlappingChunking",
     "RecursiveChunking",
     "RerankedRetrieval",
     "RetrievalConfig",

@@ -33,7 +33,9 @@ class _Chunking(Section):
         return self
 
 
-class _Overlapping(_Chunking):
+class OverlappingChunking(_Chunking):
+    """Repeats at most `chunk_overlap` characters of the chunk before, within what had to be split."""
+
     chunk_overlap: int = Field(50, ge=0)
 
     @model_validator(mode="after")
@@ -43,21 +45,21 @@ class _Overlapping(_Chunking):
         return self
 
 
-class RecursiveChunking(_Overlapping):
+class RecursiveChunking(OverlappingChunking):
     """Split at the first separator that gives pieces of at most `chunk_size` characters."""
 
     strategy: Literal["recursive"]
     chunk_size: int = Field(500, ge=1)
 
 
-class HeadingChunking(_Overlapping):
+class HeadingChunking(OverlappingChunking):
     """A chunk is a section: a heading and what follows up to the next one; a long section is split recursively."""
 
     strategy: Literal["heading"]
     context: Context = "breadcrumb"
 
 
-class BlockChunking(_Overlapping):
+class BlockChunking(OverlappingChunking):
     """A chunk is up to `blocks` neighbouring blocks; a block longer than `chunk_size` is split recursively."""
 
     strategy: Literal["block"]
