@@ -46,5 +46,9 @@ bench: $(READY) ## measure speed against peers, in one process run
 corpus: $(READY) ## build the PDFs of eval/corpus from their sources, byte for byte
 	$(BIN)/python eval/sources/build.py
 
+dataset-card: $(READY) ## measure some systems on the question set, into eval/README.md
+	$(BIN)/ragkit prepare
+	$(BIN)/python eval/card.py
+
 clean: ## remove the environment and build products, not the model cache
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis eval/runs
