@@ -6,6 +6,7 @@ PIP_FLAGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+STRIP := --keep-id --extra-keys "metadata.papermill cell.metadata.papermill metadata.language_info.version"
 
 .DEFAULT_GOAL := help
 .PHONY: help setup eval test lint format bench corpus dataset-card clean
@@ -34,10 +35,12 @@ lint: $(READY) ## style, types, import floors, stripped notebooks
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/nbstripout --verify $(STRIP) notebooks/*.ipynb
 
 format: $(READY) ## put the code into its one form
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+	$(BIN)/nbstripout $(STRIP) notebooks/*.ipynb
 
 bench: $(READY) ## measure speed against peers, in one process run
 	$(BIN)/ragkit prepare

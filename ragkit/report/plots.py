@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from ragkit.comparison import Comparison
 from ragkit.measures.contract import NDCG, RANK_CUTOFF, RECALL_CUTOFFS
 from ragkit.measures.losses import STAGES
 from ragkit.measures.summary import UNTYPED
@@ -174,17 +175,17 @@ def losses(metrics: Mapping[str, Any]) -> Figure:
 
 
 @_styled
-def differences(pairs: Sequence[tuple[str, float]], measure: str) -> Figure:
-    """Each question's difference (candidate - baseline), sorted; questions that didn't move are left out."""
-    values = sorted((d for _, d in pairs if d), reverse=True)
+def differences(found: Comparison) -> Figure:
+    """Each question's difference in the primary measure (candidate - baseline), of those that moved."""
+    measure = found.primary.measure
+    moved = sorted((q.primary[1] - q.primary[0] for q in found.changed if q.flipped and q.primary), reverse=True)
     figure, axes = _figure(3.0)
-    axes.bar(range(1, len(values) + 1), values, 0.9, color=[GREEN if d > 0 else ORANGE for d in values])
+    axes.bar(range(1, len(moved) + 1), moved, 0.9, color=[GREEN if d > 0 else ORANGE for d in moved])
     axes.axhline(0, color=INK, lw=0.8)
     axes.set(xlabel="questions that moved, from won to lost", ylabel=f"difference in {measure}")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    won = sum(d > 0 for d in values)
-    told = f"{won} questions won, {len(values) - won} lost, {len(pairs) - len(values)} the same"
-    return _named(figure, f"Bar chart of differences in {measure}: {told}.")
+    won = sum(d > 0 for d in moved)
+    return _named(figure, f"Bar chart of differences in {measure}: {won} questions won, {len(moved) - won} lost.")
 
 
 def inline(figure: Figure) -> Html:
