@@ -1,8 +1,10 @@
 """Building the q8 graph: the ONNX file that runs are made with. The one module on `onnx`.
 
 Input ``input_ids``: int64 (1, n), the token ids of one text with `<s>` and `</s>`, 1 <= n <= positions.
-Output ``vector``: float32 (1, hidden), mean over the tokens, L2-normalised. One text per call, unpadded:
-a matrix multiplication quantises its input with one scale per call, so neighbours would change a vector.
+Output ``vector``: float32 (1, hidden), mean over the tokens, L2-normalised. Output ``last_hidden_state``:
+float32 (1, n, hidden), the tokens' own vectors; a caller who doesn't ask for it pays nothing. One text per
+call, unpadded: a matrix multiplication quantises its input with one scale per call, so neighbours would
+change a vector.
 
 Weights are int8 per output channel in 7 bits (-64 ... 64): processors without VNNI add two products of
 u8 x s8 in 16 bits, and 2 x 255 x 64 is below 2**15, so all processors compute the same integers. Inputs
@@ -119,6 +121,7 @@ def build_graph(weights: Weights, calibration: Calibration) -> bytes:
     graph.constant("tokens", np.array([1], np.int64))
     graph.node("ReduceMean", [state, "tokens"], "mean", keepdims=0)
     graph.node("LpNormalization", ["mean"], "vector", axis=1, p=2)
+    graph.node("Identity", [state], "last_hidden_state")
     return graph.serialised(architecture.hidden)
 
 
@@ -224,7 +227,8 @@ class _Graph:
 
         ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "tokens"])
         vector = helper.make_tensor_value_info("vector", TensorProto.FLOAT, [1, hidden])
-        graph = helper.make_graph(self._nodes, "encoder", [ids], [vector], self._constants)
+        states = helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [1, "tokens", hidden])
+        graph = helper.make_graph(self._nodes, "encoder", [ids], [vector, states], self._constants)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(_CONTRIB, 1)]
         model = helper.make_model(graph, producer_name="ragkit", ir_version=IR_VERSION, opset_imports=opsets)
         content: bytes = model.SerializeToString(deterministic=True)
