@@ -1,7 +1,10 @@
-"""Make ragkit/embedding/data/smoothing.npz again: `python benchmarks/calibrate.py REFERENCE WEIGHTS`.
+"""Make the committed data of ragkit/embedding/data again, in this order, preparing anew in between.
 
-REFERENCE is the prepared folder's `reference`, WEIGHTS the source's weights file (`e5-small-q4.bin`). The
-float32 model reads the texts of data/calibration.txt; per input channel j of a matrix multiplication,
+    python benchmarks/calibrate.py smoothing PREPARED WEIGHTS     smoothing.npz; then GRAPH_SHA256 changes
+    python benchmarks/calibrate.py fingerprint PREPARED           the vectors in fingerprint.json
+
+PREPARED is a folder that `convert` filled, WEIGHTS the source's weights file (`e5-small-q4.bin`). The float32
+model reads the texts of data/calibration.txt; per input channel j of a matrix multiplication,
 
     s_j = max|x_j| ** a / max|w_j| ** (1 - a)          (SmoothQuant, Xiao et al. 2023)
 
@@ -13,6 +16,7 @@ The exponents a gave the best cosines on texts in six languages, tried one by on
 from __future__ import annotations
 
 import argparse
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -21,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.embedding import graph
+from ragkit.embedding.tokenizer import Tokenizer
 from ragkit.embedding.weights import Weights
 
 DATA = Path(graph.__file__).parent / "data"
@@ -53,19 +58,15 @@ def observed(reference: Path, texts: list[str]) -> tuple[dict[str, NDArray[Any]]
     return {k: np.max(v, axis=0) for k, v in largest.items()}, {k: np.mean(v, axis=0) for k, v in means.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("reference", type=Path)
-    parser.add_argument("weights", type=Path)
-    arguments = parser.parse_args()
+def write_smoothing(reference: Path, weights_file: Path) -> None:
     texts = (DATA / "calibration.txt").read_text(encoding="utf-8").splitlines()
-    largest, means = observed(arguments.reference, texts)
-    weights = Weights(arguments.weights)
-    ones = dict.fromkeys(largest, np.float32(1) * np.ones(weights.architecture.hidden, np.float32))
+    largest, means = observed(reference, texts)
+    weights = Weights(weights_file)
+    unscaled = graph.Calibration.neutral(weights.architecture).smoothing
     smoothing, shift = {}, {}
     for key, bound in largest.items():
         exponent = EXPONENTS[key.split(".")[1]]
-        matrix, _ = graph.dense(weights, key, ones)
+        matrix, _ = graph.dense(weights, key, unscaled)
         scale = np.maximum(bound, 1e-5) ** exponent / np.maximum(np.abs(matrix).max(axis=0), 1e-5) ** (1 - exponent)
         smoothing[key] = scale.astype(np.float16).astype(np.float32)
     for key, mean in means.items():
@@ -77,6 +78,37 @@ def main() -> None:
     stored |= {f"{key}.shift": values.astype(np.float16) for key, values in shift.items()}
     np.savez(DATA / "smoothing.npz", **stored)
     print(f"{DATA / 'smoothing.npz'}: {len(stored)} arrays from {len(texts)} texts")
+
+
+def write_fingerprint(prepared: Path) -> None:
+    """Ask the q8 graph for the vectors of the probes that stand in fingerprint.json."""
+    import onnxruntime
+
+    path = DATA / "fingerprint.json"
+    tokenizer = Tokenizer(prepared / "tokenizer.json")
+    session = onnxruntime.InferenceSession(prepared / "model.onnx", providers=["CPUExecutionProvider"])
+    lines = []
+    for entry in json.loads(path.read_text(encoding="utf-8")):
+        ids = np.array([tokenizer.encode(f"{entry['role']}: {entry['text']}")])
+        vector = session.run(["vector"], {"input_ids": ids})[0][0]
+        entry["vector"] = [round(float(value), 6) for value in vector]
+        lines.append(json.dumps(entry, ensure_ascii=False))
+    path.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+    print(f"{path}: {len(lines)} probes")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["smoothing", "fingerprint"])
+    parser.add_argument("prepared", type=Path)
+    parser.add_argument("weights", type=Path, nargs="?", help="for smoothing")
+    arguments = parser.parse_args()
+    if arguments.what == "fingerprint":
+        write_fingerprint(arguments.prepared)
+    elif arguments.weights is None:
+        parser.error("smoothing needs WEIGHTS")
+    else:
+        write_smoothing(arguments.prepared / "reference", arguments.weights)
 
 
 if __name__ == "__main__":

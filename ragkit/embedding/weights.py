@@ -180,7 +180,8 @@ def _read_architecture(cursor: _Cursor) -> Architecture:
     *sizes, epsilon, block = cursor.unpack("7ifi", "sizes")
     if any(not 0 < size < _LIMIT for size in sizes) or not 0 < epsilon < 1:
         raise _damaged(cursor.path, f"impossible sizes {sizes}, epsilon {epsilon}")
-    architecture = Architecture(*sizes, epsilon)
+    hidden, layers, heads, ffn, words, positions, types = sizes
+    architecture = Architecture(hidden, layers, heads, ffn, words, positions, types, epsilon)
     if block != BLOCK or architecture.hidden % BLOCK or architecture.ffn % BLOCK:
         raise _damaged(cursor.path, f"blocks of {block}, rows of {architecture.hidden} and {architecture.ffn} values")
     if architecture.hidden % architecture.heads:
