@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ragkit.embedding import cache_root
+from ragkit.embedding.registry import model_folder, registered
 from ragkit.records import Block, BlockKind, Document
 
 
@@ -80,3 +82,12 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAGKIT_CACHE", str(tmp_path / "cache"))
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def prepared_cache() -> Path:
+    """The cache that has the prepared model; `make test` prepares it."""
+    root = cache_root()
+    if not model_folder(registered("pypi"), root).exists():
+        pytest.fail("the model is not prepared: run `ragkit prepare` (make test does)")
+    return root
