@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ragkit.dataset.strict import Fault, show
@@ -112,13 +112,13 @@ def read_candidates(dump: Any, metric: str | None = None) -> Reading:
         reading.faults.append(Fault("shape", f"no candidates found in {show(dump)}; expected {known}", _REMEDY))
         return reading
     metric = _metric(dump, reading) or metric
-    rows = [_row(entry, f"[{number}]", metric, reading.faults) for number, entry in enumerate(entries)]
-    scored = [row.score is not None for row in rows]
+    found = [_candidate(entry, f"[{number}]", metric, reading.faults) for number, entry in enumerate(entries)]
+    scored = [candidate.score is not None for candidate in found]
     if any(scored) and not all(scored):
         missing = ", ".join(f"[{number}]" for number, has in enumerate(scored) if not has)
         reading.faults.append(Fault("score", f"some candidates have a score, {missing} none", "give all or none"))
     if not reading.faults:
-        reading.candidates = _ranked(rows, reading.notes)
+        reading.candidates = _ranked(found, reading.notes)
     return reading
 
 
@@ -133,18 +133,8 @@ def _metric(dump: Any, reading: Reading) -> str | None:
     return name
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    doc_id: str | None
-    breadcrumb: tuple[str, ...]
-    text: str | None
-    score: float | None
-    rank: int | None
-    page: int | None
-    raw: Any
-
-
-def _row(entry: Any, where: str, metric: str | None, faults: list[Fault]) -> _Row:
+def _candidate(entry: Any, where: str, metric: str | None, faults: list[Fault]) -> Candidate:
+    """The candidate in an entry; rank 0 where it has none."""
     raw = entry
     if isinstance(entry, str):
         entry = {"text": entry}
@@ -152,17 +142,26 @@ def _row(entry: Any, where: str, metric: str | None, faults: list[Fault]) -> _Ro
         entry = {"document": entry[0], "score": entry[1]}  # LangChain's (document, score)
     if not isinstance(entry, dict):
         faults.append(Fault("candidate", f"{where} must be an object, found {show(raw)}", _REMEDY))
-        return _Row(None, (), None, None, None, None, raw)
+        return Candidate(None, (), None, None, 0, raw=raw)
     layers = list(_layers(entry))
-    return _Row(
-        _identifier(layers, where, faults),
-        _breadcrumb(layers, where, faults),
-        _text(layers, where, faults),
-        _score(layers, where, metric, faults),
-        _whole(layers, "rank", where, faults),
-        _page(layers),
-        raw,
-    )
+
+    def take(name: str, read: Callable[[Any], Any]) -> Any:
+        value = _get(layers, name)
+        try:
+            return None if value is None else read(value)
+        except ValueError as error:
+            faults.append(Fault(name, f"{where} {name} must be {error}, found {show(value)}", _REMEDY))
+
+    score, distance = take("score", _number), None
+    if score is None and (distance := take("distance", _number)) is not None and metric is None:
+        remedy = 'put "metric": "L2" (smaller is better) or "COSINE" (larger is better) beside the results'
+        faults.append(Fault("metric", f"{where} has a distance, and nothing says whether smaller is better", remedy))
+    score = distance if score is None else score
+    if score is not None and metric in SMALLER_IS_BETTER:
+        score = 0.0 - score
+    breadcrumb = take("breadcrumb", _breadcrumb) or ()
+    rank, page = take("rank", _rank) or 0, take("page", _page)
+    return Candidate(take("docId", _identifier), breadcrumb, take("text", _text), score, rank, page, raw)
 
 
 def _layers(entry: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -184,80 +183,56 @@ def _get(layers: Sequence[dict[str, Any]], name: str) -> Any:
     return None
 
 
-def _identifier(layers: Sequence[dict[str, Any]], where: str, faults: list[Fault]) -> str | None:
-    value = _get(layers, "docId")
+# Each reads one field's value; a `ValueError` says what it must be.
+
+
+def _identifier(value: Any) -> str | None:
+    if isinstance(value, list):  # the class of LangChain's serialised objects
+        return None
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)  # vector stores number their entries
-    if value is None or isinstance(value, list):  # LangChain's serialised objects have a list as id
-        return None
     if not isinstance(value, str) or not value.strip():
-        faults.append(Fault("docId", f"{where} docId must be a non-empty string, found {show(value)}", _REMEDY))
-        return None
+        raise ValueError("a non-empty string")
     return unicodedata.normalize("NFC", value)
 
 
-def _text(layers: Sequence[dict[str, Any]], where: str, faults: list[Fault]) -> str | None:
-    value = _get(layers, "text")
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        return "\n".join(value)  # Elasticsearch's `fields` are lists
-    if value is not None and not isinstance(value, str):
-        faults.append(Fault("text", f"{where} text must be a string, found {show(value)}", _REMEDY))
-        return None
-    return value
+def _text(value: Any) -> str:
+    parts = value if isinstance(value, list) else [value]  # Elasticsearch's `fields` are lists
+    if not all(isinstance(part, str) for part in parts):
+        raise ValueError("a string")
+    return "\n".join(parts)
 
 
-def _breadcrumb(layers: Sequence[dict[str, Any]], where: str, faults: list[Fault]) -> tuple[str, ...]:
-    value = _get(layers, "breadcrumb")
-    if value is None:
-        return ()
+def _breadcrumb(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return path_levels(value)
-    if isinstance(value, list) and all(isinstance(level, str) for level in value):
-        return tuple(level.strip() for level in value if level.strip())
-    faults.append(Fault("breadcrumb", f"{where} breadcrumb must be a string or a list, found {show(value)}", _REMEDY))
-    return ()
+    if not isinstance(value, list) or not all(isinstance(level, str) for level in value):
+        raise ValueError("a string or a list of strings")
+    return tuple(level.strip() for level in value if level.strip())
 
 
-def _score(layers: Sequence[dict[str, Any]], where: str, metric: str | None, faults: list[Fault]) -> float | None:
-    value, name = _get(layers, "score"), "score"
-    if value is None:
-        value, name = _get(layers, "distance"), "distance"
-    if value is None:
-        return None
+def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        faults.append(Fault("score", f"{where} {name} must be a finite number, found {show(value)}"))
-        return None
-    if name == "distance" and metric is None:
-        remedy = 'put "metric": "L2" (smaller is better) or "COSINE" (larger is better) beside the results'
-        faults.append(Fault("metric", f"{where} has a distance, and nothing says whether smaller is better", remedy))
-    return 0.0 - value if metric in SMALLER_IS_BETTER else float(value)
+        raise ValueError("a finite number")
+    return float(value)
 
 
-def _whole(layers: Sequence[dict[str, Any]], name: str, where: str, faults: list[Fault]) -> int | None:
-    value = _get(layers, name)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
-        faults.append(Fault(name, f"{where} {name} must be a whole number, found {show(value)}"))
-        return None
-    return value
+def _rank(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("a whole number")
+    return value + 1  # systems that count from 0 are right too
 
 
-def _page(layers: Sequence[dict[str, Any]]) -> int | None:
+def _page(value: Any) -> int | None:
     """A page number if there is a plain one; labels such as `iv` are no numbers."""
-    value = _get(layers, "page")
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 1 else None
+    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 1 else None
 
 
-def _ranked(rows: Sequence[_Row], notes: list[str]) -> list[Candidate]:
-    order = list(range(len(rows)))
-    by_rank = sorted(order, key=lambda i: math.inf if (rank := rows[i].rank) is None else rank)
-    order = by_rank if any(row.rank is not None for row in rows) else order
-    by_score = sorted(order, key=lambda i: -(rows[i].score or 0.0))
-    if by_score != order:
-        what = "ranks contradict" if order is by_rank else "the order of the list contradicts"
+def _ranked(found: Sequence[Candidate], notes: list[str]) -> list[Candidate]:
+    by_rank = sorted(found, key=lambda candidate: candidate.rank or math.inf)
+    by_score = sorted(by_rank, key=lambda candidate: -(candidate.score or 0.0))
+    if by_score != by_rank:
+        what = "ranks contradict" if any(candidate.rank for candidate in found) else "the order of the list contradicts"
         notes.append(f"{what} the scores; the scores decide")
-    return [
-        Candidate(row.doc_id, row.breadcrumb, row.text, row.score, rank, row.page, row.raw)
-        for rank, row in enumerate((rows[i] for i in by_score), start=1)
-    ]
+    return [replace(candidate, rank=rank) for rank, candidate in enumerate(by_score, start=1)]

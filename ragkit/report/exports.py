@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from ragkit.dataset.strict import show
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ragkit.dataset.strict import explain
 from ragkit.errors import DataError, Problem
 from ragkit.files import read_json
 from ragkit.interop import trec
@@ -16,15 +17,16 @@ from ragkit.measures.document_unit import document_grades
 from ragkit.records import Document, Question
 
 
-@dataclass(frozen=True, slots=True)
-class Ids:
+class Ids(BaseModel):
     """The ids that a collection had before it was imported (`ids.json`); without it, ours are kept.
 
     A question may stand for several queries that ask the same.
     """
 
-    documents: Mapping[str, str] = field(default_factory=dict)
-    questions: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    documents: dict[str, str] = {}
+    questions: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
 
     def document(self, slug: str) -> str:
         return self.documents.get(slug, slug)
@@ -35,17 +37,13 @@ class Ids:
 
 def read_ids(path: Path) -> Ids:
     """Read an `ids.json`. Raises `DataError` when it has another form, `FileError`."""
-    value = read_json(path)
-    documents, questions = (value.get("documents"), value.get("questions")) if isinstance(value, dict) else (None, None)
-    if not (
-        isinstance(documents, dict)
-        and isinstance(questions, dict)
-        and all(isinstance(name, str) for name in documents.values())
-        and all(isinstance(names, list) and names for names in questions.values())
-    ):
-        found = f"documents and questions are expected, found {show(value)}"
-        raise DataError([Problem(str(path), 0, "ids", found, "give the ids.json that `ragkit import` wrote")])
-    return Ids(documents, questions)
+    try:
+        return Ids.model_validate(read_json(path))
+    except ValidationError as error:
+        remedy = "give the ids.json that `ragkit import` wrote"
+        raise DataError(
+            Problem(str(path), 0, fault.rule, fault.found, remedy) for fault in explain(Ids, error)
+        ) from error
 
 
 def trec_files(run: Path, ids: Ids) -> dict[str, str]:
