@@ -3,7 +3,7 @@
 They tell a prepared model that isn't the one the committed numbers were made with: another tokenizer, a
 missing prefix, integers that saturate, a damaged kernel. Float operations differ between processors in their
 last bits and rounding to integers magnifies that, so vectors are compared by cosine: between processors
-0.9996 was the lowest seen, a missing prefix gives less than 0.99.
+0.9996 was the lowest seen; a missing prefix gives 0.998 at best.
 """
 
 from __future__ import annotations
