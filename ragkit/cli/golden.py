@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -143,7 +142,6 @@ def record_command(
     ragkit record --config eval/configs/v1.4.toml
     ragkit record --http http://localhost:8000/search --map map.toml --out eval/golden/fixtures/app.json
     """
-    from ragkit.files import sha256_file
     from ragkit.golden.cases import read_cases
     from ragkit.golden.record import record
 
@@ -152,7 +150,6 @@ def record_command(
     if url is None and mapping is not None:
         raise UsageError("--map goes with --http")
     cases = read_cases(cases_path)
-    asked: dict[str, Any] = {"cases_sha256": sha256_file(cases_path), "tool": "ragkit record"}
     if url is not None:
         from ragkit.interop.mapping import Mapping, load_mapping
         from ragkit.interop.service import connect, public_url
@@ -161,8 +158,7 @@ def record_command(
             connect(url, load_mapping(mapping) if mapping else Mapping()) as service,
             progress("cases", len(cases)) as advance,
         ):
-            asked["url"] = public_url(url)
-            record(out, cases, service.ask, k=k, provenance=asked, progress=advance)
+            record(out, cases, service.ask, k=k, provenance={"url": public_url(url)}, progress=advance)
     elif path is not None:
         from ragkit import config
         from ragkit.embedding import cache_root
@@ -174,6 +170,6 @@ def record_command(
             indexed(settings, cache=cache_root(), progress=progress, clock=Clock()) as index,
             progress("cases", len(cases)) as advance,
         ):
-            asked |= provenance(settings, index.documents, index.encoder)
-            record(out, cases, ask(index.retriever, index.documents), k=k, provenance=asked, progress=advance)
+            source = provenance(settings, index.documents, index.encoder)
+            record(out, cases, ask(index.retriever, index.documents), k=k, provenance=source, progress=advance)
     click.echo(f"{out}: {len(cases)} cases", err=True)

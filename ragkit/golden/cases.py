@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 from ragkit.dataset import id_fault
 from ragkit.dataset.strict import Fault, explain, parse, show
 from ragkit.errors import DataError, Problem
-from ragkit.files import read_text
+from ragkit.files import canonical_line, read_text, sha256_bytes
 from ragkit.interop.shapes import path_levels
 from ragkit.text import fold
 
@@ -155,6 +155,11 @@ def comparable(text: str) -> str:
 def _repeated(name: str, values: Sequence[str]) -> list[Fault]:
     again = sorted({value for number, value in enumerate(values) if value in values[:number]})
     return [Fault("duplicate", f"`{name}` has {show(value)} twice", "keep one of them") for value in again]
+
+
+def queries_sha256(cases: Sequence[Case]) -> str:
+    """Of what a system was asked: a recording of other queries is no recording of these cases."""
+    return sha256_bytes("".join(canonical_line([case.id, case.query]) for case in cases).encode())
 
 
 def warnings(cases: Sequence[Case]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ragkit.errors import DataError, Problem
 from ragkit.files import canonical_json, write_atomic
-from ragkit.golden.cases import Case
+from ragkit.golden.cases import Case, queries_sha256
 from ragkit.golden.fixtures import SCHEMA
 from ragkit.interop.shapes import Reading
 from ragkit.records import Progress
@@ -52,4 +52,5 @@ def record(
         progress(1)
     if problems:
         raise DataError(problems)
-    write_atomic(path, canonical_json({"schema": SCHEMA, "provenance": {**provenance, "k": k}, "cases": answers}))
+    provenance = {**provenance, "tool": "ragkit record", "k": k, "queries_sha256": queries_sha256(cases)}
+    write_atomic(path, canonical_json({"schema": SCHEMA, "provenance": provenance, "cases": answers}))

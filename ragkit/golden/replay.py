@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ragkit.golden.cases import Case, warnings
+from ragkit.golden.cases import Case, queries_sha256, warnings
 from ragkit.golden.fixtures import Fixtures
 from ragkit.golden.levels import LEVELS, Judged, judge
 
@@ -41,9 +41,16 @@ def replay(
             "recall": _mean([entry["recall"] for entry in scored]),
             "mrr": _mean([entry["reciprocal_rank"] for entry in scored]),
         },
-        "warnings": warnings(cases) + fixtures.notes,
+        "warnings": [*warnings(cases), *fixtures.notes, *_outdated(cases, fixtures)],
         "cases": entries,
     }
+
+
+def _outdated(cases: Sequence[Case], fixtures: Fixtures) -> list[str]:
+    asked = {each["queries_sha256"] for each in fixtures.provenance if "queries_sha256" in each}
+    return (
+        ["the fixtures were recorded for other queries: record them again"] if asked - {queries_sha256(cases)} else []
+    )
 
 
 def _mean(values: Sequence[float]) -> float | None:

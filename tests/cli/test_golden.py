@@ -117,6 +117,32 @@ def test_it_needs_nothing_but_pydantic_and_click_and_no_socket(golden: Path) -> 
     assert elapsed < 5  # under 1 s on a quiet machine
 
 
+def test_the_committed_bytes_are_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    assert run(["golden", "--out", str(tmp_path / "again")]) == 0
+    for suffix in ("json", "md"):
+        assert (tmp_path / f"again.{suffix}").read_bytes() == (
+            root / f"docs/eval/golden-baseline.{suffix}"
+        ).read_bytes()
+
+
+def test_committed_cases_name_documents_of_the_corpus() -> None:
+    root = Path(__file__).parents[2]
+    cases = json.loads((root / "eval/golden/cases.json").read_text(encoding="utf-8"))
+    assert 10 <= len(cases) <= 20
+    for document in {name for case in cases for name in case["expectedDocIds"]}:
+        assert (root / "eval/corpus" / document).is_file(), document
+
+
+def test_fixtures_of_other_queries_are_told(golden: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = [{**CASES[0], "query": "What colour?"}, CASES[1]]
+    (golden / "eval/golden/cases.json").write_text(json.dumps(cases), encoding="utf-8")
+    assert run(["golden"]) == 0
+    assert "recorded for other queries" in capsys.readouterr().err
+    assert "recorded for other queries" in (golden / "docs/eval/golden-baseline.md").read_text()
+
+
 def test_python_m_ragkit_golden_is_the_same(golden: Path) -> None:
     assert run(["golden", "--out", "a"]) == 0
     subprocess.run([sys.executable, "-m", "ragkit", "golden", "--out", "b"], check=True, capture_output=True)
