@@ -20,15 +20,21 @@ class RememberedQueries:
     def __init__(self, encoder: Encoder) -> None:
         self.dimension, self.identity, self.description = encoder.dimension, encoder.identity, encoder.description
         self.count_tokens, self.token_spans = encoder.count_tokens, encoder.token_spans
-        self._encode = encoder.encode
+        self._encoder = encoder
         self._kept: dict[str, NDArray[np.float32]] = {}
 
     def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
         """See `Encoder.encode`."""
-        vectors = self._encode(texts, role, progress)
+        vectors = self._encoder.encode(texts, role, progress)
         if role == "query":
             self._kept.update(zip(texts, vectors, strict=True))
         return vectors
+
+    def encode_tokens(
+        self, texts: Sequence[str], role: Role, progress: Progress | None = None
+    ) -> list[NDArray[np.int8]]:
+        """See `Encoder.encode_tokens`."""
+        return self._encoder.encode_tokens(texts, role, progress)
 
     def vectors(self, questions: Sequence[str]) -> NDArray[np.float32]:
         """The questions' vectors, (n, dimension); those that no retriever has asked for are made now."""

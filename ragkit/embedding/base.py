@@ -44,6 +44,16 @@ class Encoder(Protocol):
         """
         ...
 
+    def encode_tokens(
+        self, texts: Sequence[str], role: Role, progress: Progress | None = None
+    ) -> list[NDArray[np.int8]]:
+        """The vectors of each text's tokens, (tokens, dimension), made by `quantised`; never empty.
+
+        Those of the prefix and the special tokens are left out, unless there are no others. As `encode`;
+        raises `ModelError` when the model gives no vectors of tokens.
+        """
+        ...
+
     def count_tokens(self, text: str, role: Role | None) -> int:
         """Tokens of the text with the role's prefix and the special tokens; `None`: of the bare text."""
         ...
@@ -90,6 +100,19 @@ def checked(index: int, vector: NDArray[np.float32], dimension: int) -> NDArray[
     if abs(length - 1) > UNIT_TOLERANCE:
         raise TextError(index, f"the model gave a vector of length {length:.6f}, expected 1")
     return vector.astype(np.float32, copy=False)
+
+
+def quantised(index: int, vectors: NDArray[np.floating]) -> NDArray[np.int8]:
+    """The rows' directions in int8: each row's largest component becomes 127 or -127. Raises `TextError`.
+
+    Sums of products of such rows are whole numbers that float32 holds exactly (up to 1040 components),
+    so that scores made of them are the same bits on every machine.
+    """
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    if not np.isfinite(largest).all() or not largest.all():
+        raise TextError(index, "the model gave a token's vector that is not finite or zero")
+    codes: NDArray[np.int8] = np.rint(vectors / largest * 127).astype(np.int8)
+    return codes
 
 
 def identity_of(parts: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.embedding.base import TextError, checked, identity_of, prefixed
+from ragkit.embedding.base import TextError, checked, identity_of, prefixed, quantised
 from ragkit.records import Progress, Role
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -55,6 +55,17 @@ class HashingEncoder:
             if progress is not None:
                 progress(1)
         return vectors
+
+    def encode_tokens(
+        self, texts: Sequence[str], role: Role, progress: Progress | None = None
+    ) -> list[NDArray[np.int8]]:
+        """See `Encoder.encode_tokens`: a token's vector is that of a text with nothing else in it."""
+        self.encode(texts, role, progress)  # for its checks
+        found = []
+        for index, text in enumerate(texts):
+            tokens = _TOKEN.findall(text) or [self._prefixes[role]]
+            found.append(quantised(index, np.stack([self._vector(token) for token in tokens])))
+        return found
 
     def count_tokens(self, text: str, role: Role | None) -> int:
         if role is None:

@@ -8,7 +8,7 @@ calling thread per core on one shared session.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.embedding.base import TextError, checked, identity_of, prefixed
+from ragkit.embedding.base import TextError, checked, identity_of, prefixed, quantised
 from ragkit.embedding.tokenizer import Tokenizer
 from ragkit.errors import ModelError
 from ragkit.records import Progress, Role
+
+_Floats = NDArray[np.float32]
 
 
 class Q8Encoder:
@@ -52,7 +54,9 @@ class Q8Encoder:
         self._tokenizer = Tokenizer(tokenizer)
         self._session = _session(graph)
         self._inputs = [entry.name for entry in self._session.get_inputs()]
-        self._output = self._session.get_outputs()[0].name
+        outputs = self._session.get_outputs()
+        self._output = outputs[0].name
+        self._states = next((output.name for output in outputs if len(output.shape) == 3), None)
         self.identity = identity_of(
             {
                 "runner": "q8-1",
@@ -67,16 +71,37 @@ class Q8Encoder:
         """See `Encoder.encode`. All lengths are checked before the first text is run."""
         ids = [self._ids(index, text, role) for index, text in enumerate(texts)]
         vectors = np.empty((len(texts), self.dimension), np.float32)
-        if len(texts) == 1 or self.threads == 1:  # a question's latency shall not include starting threads
-            for index, tokens in enumerate(ids):
-                vectors[index] = self._run(index, tokens)
-                _tell(progress)
-            return vectors
-        with ThreadPoolExecutor(self.threads, thread_name_prefix="ragkit-q8") as pool:
-            for index, vector in enumerate(pool.map(self._run, range(len(ids)), ids)):
-                vectors[index] = vector
-                _tell(progress)
+        for index, vector in enumerate(self._each(self._vector, ids, progress)):
+            vectors[index] = vector
         return vectors
+
+    def encode_tokens(
+        self, texts: Sequence[str], role: Role, progress: Progress | None = None
+    ) -> list[NDArray[np.int8]]:
+        """See `Encoder.encode_tokens`."""
+        output, prefix = self._states, self._prefixes[role]
+        if output is None:
+            raise ModelError("The prepared graph gives no tokens' vectors, which maxsim needs: ragkit prepare --force")
+        ids = [self._ids(index, text, role) for index, text in enumerate(texts)]
+        found = []
+        for index, states in enumerate(self._each(lambda _, tokens: self._run(output, tokens), ids, progress)):
+            own = [end > len(prefix) for _, end in self._tokenizer.spans(prefix + texts[index])]
+            found.append(quantised(index, states[1:-1][own] if any(own) else states))  # first and last are special
+        return found
+
+    def _each(
+        self, run: Callable[[int, NDArray[np.int64]], _Floats], ids: list[NDArray[np.int64]], progress: Progress | None
+    ) -> Iterator[_Floats]:
+        """What `run` gives for every text's index and tokens, in order."""
+        if len(ids) == 1 or self.threads == 1:  # a question's latency shall not include starting threads
+            for index, tokens in enumerate(ids):
+                yield run(index, tokens)
+                _tell(progress)
+            return
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="ragkit-q8") as pool:
+            for found in pool.map(run, range(len(ids)), ids):
+                yield found
+                _tell(progress)
 
     def count_tokens(self, text: str, role: Role | None) -> int:
         return len(self._tokenizer.spans(text) if role is None else self._tokenizer.encode(self._prefixes[role] + text))
@@ -90,18 +115,22 @@ class Q8Encoder:
             raise TextError.too_long(index, len(ids), self.max_tokens)
         return np.array([ids], np.int64)
 
-    def _run(self, index: int, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        feeds = {"input_ids": ids}
-        if "attention_mask" in self._inputs:
-            feeds["attention_mask"] = np.ones_like(ids)
-        if "token_type_ids" in self._inputs:
-            feeds["token_type_ids"] = np.zeros_like(ids)
-        vector = self._session.run([self._output], feeds)[0][0]
+    def _vector(self, index: int, ids: NDArray[np.int64]) -> _Floats:
+        vector = self._run(self._output, ids)
         if self._output == "last_hidden_state":
             mean = vector.mean(axis=0, dtype=np.float64)
             with np.errstate(all="ignore"):  # what isn't finite is told by `checked`
                 vector = (mean / np.linalg.norm(mean)).astype(np.float32)
         return checked(index, vector, self.dimension)
+
+    def _run(self, output: str, ids: NDArray[np.int64]) -> _Floats:
+        feeds = {"input_ids": ids}
+        if "attention_mask" in self._inputs:
+            feeds["attention_mask"] = np.ones_like(ids)
+        if "token_type_ids" in self._inputs:
+            feeds["token_type_ids"] = np.zeros_like(ids)
+        found: _Floats = self._session.run([output], feeds)[0][0]
+        return found
 
 
 def usable_cores() -> int:

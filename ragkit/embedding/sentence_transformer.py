@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.embedding.base import TextError, checked, identity_of, prefixed
+from ragkit.embedding.base import TextError, checked, identity_of, prefixed, quantised
 from ragkit.errors import ModelError
 from ragkit.files import sha256_file
 from ragkit.records import Progress, Role
@@ -63,10 +63,7 @@ class SentenceTransformerEncoder:
 
     def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
         """See `Encoder.encode`. All lengths are checked before the first text is run."""
-        whole = [prefixed(index, self._prefixes[role], text) for index, text in enumerate(texts)]
-        for index, text in enumerate(whole):
-            if (tokens := self._count(text, specials=True)) > self.max_tokens:
-                raise TextError.too_long(index, tokens, self.max_tokens)
+        whole = self._whole(texts, role)
         vectors = np.empty((len(whole), self.dimension), np.float32)
         for start in range(0, len(whole), self._batch_size):
             batch = whole[start : start + self._batch_size]
@@ -79,6 +76,24 @@ class SentenceTransformerEncoder:
                 progress(len(batch))
         return vectors
 
+    def encode_tokens(
+        self, texts: Sequence[str], role: Role, progress: Progress | None = None
+    ) -> list[NDArray[np.int8]]:
+        """See `Encoder.encode_tokens`."""
+        before = len(self._prefixes[role])
+        found = []
+        for index, text in enumerate(self._whole(texts, role)):
+            states = self._model.encode([text], prompt="", output_value="token_embeddings", show_progress_bar=False)[0]
+            offsets = self._tokenizer(text, return_offsets_mapping=True, truncation=False, verbose=False)[
+                "offset_mapping"
+            ]
+            own = [end > before for _, end in offsets]  # a special token stands at (0, 0)
+            vectors: NDArray[np.float32] = states.numpy()
+            found.append(quantised(index, vectors[own] if any(own) else vectors))
+            if progress is not None:
+                progress(1)
+        return found
+
     def count_tokens(self, text: str, role: Role | None) -> int:
         return self._count(text if role is None else self._prefixes[role] + text, specials=role is not None)
 
@@ -87,6 +102,14 @@ class SentenceTransformerEncoder:
             text, add_special_tokens=False, return_offsets_mapping=True, truncation=False, verbose=False
         )
         return [(start, end) for start, end in found["offset_mapping"]]
+
+    def _whole(self, texts: Sequence[str], role: Role) -> list[str]:
+        """The texts with their prefix, none of them too long."""
+        whole = [prefixed(index, self._prefixes[role], text) for index, text in enumerate(texts)]
+        for index, text in enumerate(whole):
+            if (tokens := self._count(text, specials=True)) > self.max_tokens:
+                raise TextError.too_long(index, tokens, self.max_tokens)
+        return whole
 
     def _count(self, text: str, *, specials: bool) -> int:
         return len(self._tokenizer(text, add_special_tokens=specials, truncation=False, verbose=False)["input_ids"])

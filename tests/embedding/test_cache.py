@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ragkit.embedding import CachedEncoder, TextError, cached
 from ragkit.embedding import cache as module
+from ragkit.embedding import segments as segments_module
 from ragkit.embedding.hashing import HashingEncoder
 from ragkit.records import Progress, Role
 
@@ -146,11 +147,11 @@ def test_a_cache_that_cannot_be_written_works_and_says_so(tmp_path: Path) -> Non
 
 
 def test_many_segments_are_merged_into_one(tmp_path: Path) -> None:
-    for number in range(module._SEGMENTS + 1):
+    for number in range(segments_module.MERGE_BEYOND + 1):
         cached(Counting(), tmp_path).encode([f"text {number}"], "passage")
-    assert len(_segments(tmp_path)) == module._SEGMENTS + 1
+    assert len(_segments(tmp_path)) == segments_module.MERGE_BEYOND + 1
     encoder = Counting()
-    texts = [f"text {number}" for number in range(module._SEGMENTS + 1)]
+    texts = [f"text {number}" for number in range(segments_module.MERGE_BEYOND + 1)]
     vectors = cached(encoder, tmp_path).encode(texts, "passage")
     assert len(_segments(tmp_path)) == 1
     assert encoder.asked == []
@@ -158,7 +159,7 @@ def test_many_segments_are_merged_into_one(tmp_path: Path) -> None:
 
 
 def test_the_least_recently_used_segments_go_first(tmp_path: Path) -> None:
-    record = 32 + 4 * 32
+    record = 36 + 4 * 32
     for number in range(3):
         CachedEncoder(Counting(max_tokens=500 + number), tmp_path).encode(TEXTS, "passage")
     for age, segment in enumerate(_segments(tmp_path)):
