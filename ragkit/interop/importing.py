@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from ragkit.dataset import render_splits
@@ -151,7 +151,7 @@ def _write_documents(
 ) -> tuple[dict[str, str], int]:
     """Document id -> slug, and the length of the longest text."""
     slugs: dict[str, str] = {}
-    names, longest, silent = _Names(_document_name), 0, 0
+    names, longest, silent = _Names(_document_name, ".txt"), 0, 0
     for each in collection.read(collection.documents, problems):
         if each.id in slugs:
             problems.append(_twice(collection.documents, each))
@@ -210,39 +210,43 @@ def _splits(questions: Sequence[Question], splits: dict[str, str]) -> str:
 
 
 def _config(out: Path, longest: int) -> str:
-    candidate_k = min(4000, max(100, 10 * -(-longest // 300)))  # chunks of 500 characters are rarely below 300
-    values: dict[str, Any] = {"name": _question_name(out.resolve().name)[:100]}
-    values |= {"corpus": f"{out.as_posix()}/corpus", "questions": f"{out.as_posix()}/questions.jsonl"}
-    values |= {"splits": f"{out.as_posix()}/splits.json"}
-    texts = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
-    return _CONFIG.format(candidate_k=candidate_k, **texts)
+    def text(value: str) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    return _CONFIG.format(
+        name=text(_question_name(out.resolve().name)),
+        corpus=text(f"{out.as_posix()}/corpus"),
+        questions=text(f"{out.as_posix()}/questions.jsonl"),
+        splits=text(f"{out.as_posix()}/splits.json"),
+        candidate_k=min(4000, max(100, 10 * -(-longest // 300))),  # chunks of 500 characters are rarely below 300
+    )
 
 
 class _Names:
     """Gives every id a name of its own, different from all others also when case is lost."""
 
-    def __init__(self, make: Callable[[str], str]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[str], str], suffix: str = "") -> None:
+        self._make, self._suffix = make, suffix
         self._taken: set[str] = set()
 
     def of(self, identifier: str) -> str:
-        stem, dot, suffix = self._make(identifier).partition(".txt")
-        name, count = stem + dot + suffix, 1
+        stem = name = self._make(identifier)
+        count = 1
         while name.casefold() in self._taken:
             count += 1
-            name = f"{stem}-{count}{dot}{suffix}"
+            name = f"{stem}-{count}"
         self._taken.add(name.casefold())
-        return name
+        return name + self._suffix
 
 
 def _document_name(identifier: str) -> str:
-    """A file name: letters, digits and . _ - stay, everything else is percent-encoded; at most 150 bytes."""
+    """A file name without suffix: letters, digits and . _ - stay, everything else is percent-encoded; at most 150 bytes."""
     parts = (c if c.isalnum() or c in "._-" else quote(c, safe="") for c in unicodedata.normalize("NFC", identifier))
     name = "".join(parts)
     name = f"%2E{name[1:]}" if name.startswith(".") else name
     if len(name.encode()) > 150:
         name = f"{name.encode()[:100].decode(errors='ignore')}-{hashlib.sha256(identifier.encode()).hexdigest()[:16]}"
-    return f"{name}.txt"
+    return name
 
 
 def _question_name(identifier: str) -> str:

@@ -166,7 +166,7 @@ def test_a_dataset_is_exported_only_with_the_run_that_was_made_on_it(beir: Path)
 
 
 def test_names_are_portable_and_short() -> None:
-    assert _document_name("a b/../c:d%") == "a%20b%2F..%2Fc%3Ad%25.txt"
-    assert _document_name("..") == "%2E..txt"
+    assert _document_name("a b/../c:d%") == "a%20b%2F..%2Fc%3Ad%25"
+    assert _document_name("..") == "%2E."
     assert len(_document_name("\u6f6e" * 500).encode()) < 180
     assert _question_name("_x y\u00e9") == "q_x-y-"
