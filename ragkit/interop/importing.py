@@ -214,7 +214,7 @@ def _config(out: Path, longest: int) -> str:
         return json.dumps(value, ensure_ascii=False)
 
     return _CONFIG.format(
-        name=text(_question_name(out.resolve().name)),
+        name=text(_question_name(out.resolve().name).replace(":", "-")),
         corpus=text(f"{out.as_posix()}/corpus"),
         questions=text(f"{out.as_posix()}/questions.jsonl"),
         splits=text(f"{out.as_posix()}/splits.json"),
