@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
 
 import ir_measures
 import pytest
@@ -153,3 +156,92 @@ def test_without_the_model_it_says_exactly_what_to_do(workspace: Path, capsys: p
     arguments = ["--set", "model.name=multilingual-e5-small", "--set", "model.source=pypi"]
     assert evaluate("--out", "a", *arguments) == 3
     assert capsys.readouterr().err == "Eval model is not available locally. Run: ragkit prepare\n"
+
+
+def records(folder: Path) -> dict[str, dict[str, Any]]:
+    metrics = json.loads((folder / "metrics.json").read_text())
+    return {question["id"]: question["answer"] for question in metrics["questions"]}
+
+
+def test_every_question_gets_an_answer_quoted_from_its_hits_and_cited_in_corpus_identity(workspace: Path) -> None:
+    assert evaluate("--out", "a", "--set", "answers.sentences=1") == 0
+    metrics = json.loads((workspace / "a/metrics.json").read_text())
+    answer = records(workspace / "a")["q1"]
+    assert answer["text"] == "The cartridge turns from orange to green when it is spent."
+    assert (answer["citations"], answer["unresolved"], answer["declined"]) == (["guide/care.md#2"], [], False)
+    assert (answer["citation_precision"], answer["citation_recall"], answer["all_judged"]) == (1.0, 1.0, True)
+    assert (answer["f1"], answer["chrf"]) == (None, None)  # there is no gold answer
+    assert metrics["answers"]["source"] == "extractive"
+    assert (metrics["answers"]["measures"], metrics["answers"]["without_gold"]) == ({}, 3)
+    assert metrics["answers"]["declining"] == {
+        "answerable_answered": 3, "answerable_declined": 0, "unanswerable_answered": 1, "unanswerable_declined": 0,
+    }  # fmt: skip
+    assert metrics["citations"]["measures"]["resolution"]["mean"] == 1.0
+    assert "learned_decline_below" not in metrics["answers"]
+    assert "Answered or declined" in (workspace / "a/summary.md").read_text()
+
+
+def test_a_gold_answer_is_compared(workspace: Path) -> None:
+    questions = workspace / "eval/questions.jsonl"
+    text = questions.read_text().replace('"type": "exact"', '"type": "exact", "goldAnswer": "It turns green."')
+    questions.write_text(text)
+    assert evaluate("--out", "a", "--set", "answers.sentences=1") == 0
+    metrics = json.loads((workspace / "a/metrics.json").read_text())
+    # All 3 words of the gold answer, of the 10 that are quoted without the article: 2 x 3 / (10 + 3).
+    assert metrics["answers"]["measures"]["f1"] == {"mean": 0.461538, "low": ANY, "high": ANY, "n": 1}
+    assert metrics["questions"][0]["answer"]["f1"] == 0.461538
+    assert 0 < metrics["questions"][0]["answer"]["chrf"] < 1
+
+
+def test_on_dev_and_only_there_the_run_says_where_it_would_best_decline(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace / "eval/splits.json").write_text('{"dev": ["q1", "q4"], "test": ["q2", "q3"]}')
+    assert evaluate("--out", "a", "--set", "dataset.split=dev") == 0
+    found = json.loads((workspace / "a/metrics.json").read_text())["answers"]
+    learned = found["learned_decline_below"]
+    assert f"`answers.decline_below = {learned:.6f}`" in capsys.readouterr().out
+    assert (found["evidence_auroc"], found["learned_balanced_accuracy"]) == (1.0, 1.0)
+    assert evaluate("--out", "b", "--set", "dataset.split=dev", "--set", f"answers.decline_below={learned}") == 0
+    declined = {name: answer["declined"] for name, answer in records(workspace / "b").items()}
+    assert declined == {"q1": False, "q4": True}
+
+
+RECORDED = """\
+{"id": "q1", "answer": "Green.", "citations": [{"document": "guide/care.md", "block": 2}, {"document": "guide/care.md", "block": 99}]}
+{"id": "q2", "answer": "Six years.", "citations": [{"document": "notes.txt", "quote": "battery life: six years"}]}
+{"id": "q4", "answer": null}
+"""
+
+
+def test_recorded_answers_are_scored_instead_of_made(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (workspace / "answers.jsonl").write_text(RECORDED)
+    assert evaluate("--out", "a", "--answers", "answers.jsonl") == 0
+    assert "no answer is recorded for 1 questions (q3): they count as declined" in capsys.readouterr().err
+    metrics, found = json.loads((workspace / "a/metrics.json").read_text()), records(workspace / "a")
+    assert metrics["answers"]["source"] == "recorded"
+    assert metrics["answers"]["recorded_sha256"] == hashlib.sha256(RECORDED.encode()).hexdigest()
+    assert (found["q1"]["citations"], found["q1"]["unresolved"]) == (["guide/care.md#2"], ["guide/care.md#99"])
+    assert (found["q1"]["citation_precision"], found["q1"]["resolution"], found["q1"]["all_judged"]) == (0.5, 0.5, True)
+    # One of two equal places: half of the judged blocks, all of the judgments.
+    assert (found["q2"]["citation_recall"], found["q2"]["judgment_recall"]) == (0.5, 1.0)
+    assert found["q3"]["declined"]
+    assert found["q4"]["declined"]
+    assert metrics["answers"]["declining"] == {
+        "answerable_answered": 2, "answerable_declined": 1, "unanswerable_answered": 0, "unanswerable_declined": 1,
+    }  # fmt: skip
+    assert metrics["citations"]["uncited"] == 1
+
+
+def test_a_wrong_answers_file_stops_the_run_with_every_problem(
+    workspace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (workspace / "answers.jsonl").write_text('{"id": "q1", "answer": 1}\n{"id": "q1"}\n{"id": "q7", "answer": "a"}\n')
+    assert evaluate("--out", "a", "--answers", "answers.jsonl") == 2
+    error = capsys.readouterr().err
+    assert all(f"answers.jsonl:{line}: {rule}" in error for line, rule in (
+        (1, "wrong-type"), (2, "duplicate-answer"), (3, "unknown-id"),
+    ))  # fmt: skip
+    assert not (workspace / "a").exists()
+    assert evaluate("--out", "a", "--answers", "none.jsonl") == 2
+    assert "none.jsonl: cannot be read" in capsys.readouterr().err

@@ -13,9 +13,12 @@ from ragkit.config import AnswersConfig
 from ragkit.embedding import Encoder, TextError
 from ragkit.errors import EncodingError
 from ragkit.files import DECIMALS
-from ragkit.records import Document, Hit, Progress
+from ragkit.records import Block, Document, Hit, Progress
 from ragkit.sentences import Sentence, cut, split_block
 from ragkit.store import Store
+
+SHORT = 200
+"""Characters from which on a sentence says for itself what it is about."""
 
 
 def answer_questions(
@@ -30,18 +33,25 @@ def answer_questions(
     """One answer for each question from its own hits, of which the first `config.context_k` are read.
 
     `questions` are their vectors, (n, dimension). Every sentence of every context is embedded in one
-    call, each text once, as a passage; give an `encoder` that is cached. At most `config.sentences` are
+    call, each text once, as a passage, a short one behind the heading it stands under ("Battery: six
+    years"); give an `encoder` that is cached. At most `config.sentences` are
     chosen by `select`, joined in the order of the documents (best hit first) and of their text, and each
     one's block is cited by its runtime id. A question is declined when nothing was retrieved or its
     best sentence is less similar than `config.decline_below` (0: never for that reason).
 
     Raises `EncodingError` for a sentence that can't be embedded.
     """
-    contexts = _contexts([found[: config.context_k] for found in hits], documents)
+    blocks = {document.slug: document.blocks for document in documents}
+
+    def read(sentence: Sentence) -> str:
+        above = blocks[sentence.slug][sentence.block].breadcrumb[-1:] if len(sentence.text) < SHORT else ()
+        return ": ".join([*above, sentence.text])
+
+    contexts = _contexts([found[: config.context_k] for found in hits], blocks)
     rows: dict[str, int] = {}
     where: list[Sentence] = []
     for sentence in (each for context in contexts for each in context):
-        if rows.setdefault(sentence.text, len(rows)) == len(where):
+        if rows.setdefault(read(sentence), len(rows)) == len(where):
             where.append(sentence)
     try:
         vectors = encoder.encode(list(rows), "passage", progress)
@@ -52,7 +62,7 @@ def answer_questions(
         ) from error
     block_ids = {slug: store.block_ids(identifier) for slug, identifier in store.document_ids().items()}
     return [
-        _answer(question, context, vectors[[rows[sentence.text] for sentence in context]], config, block_ids)
+        _answer(question, context, vectors[[rows[read(sentence)] for sentence in context]], config, block_ids)
         for question, context in zip(questions, contexts, strict=True)
     ]
 
@@ -106,13 +116,12 @@ def _rounded(cosines: NDArray[np.float32]) -> NDArray[np.float64]:
     return cosines.astype(np.float64).round(DECIMALS)
 
 
-def _contexts(hits: Sequence[Sequence[Hit]], documents: Sequence[Document]) -> list[list[Sentence]]:
+def _contexts(hits: Sequence[Sequence[Hit]], blocks: Mapping[str, Sequence[Block]]) -> list[list[Sentence]]:
     """Each question's sentences, once each: by document (best hit first), then in the order of the text.
 
     A sentence counts when one chunk holds all of it; a chunk that holds none gives its longest part.
     Headings name what is said without saying it, so they count only where there is nothing else.
     """
-    blocks = {document.slug: document.blocks for document in documents}
     split = cache(lambda slug, order: split_block(slug, blocks[slug][order]))
 
     def held(hit: Hit) -> list[Sentence]:
@@ -122,7 +131,7 @@ def _contexts(hits: Sequence[Sequence[Hit]], documents: Sequence[Document]) -> l
             return whole
         longest = max(spans, key=lambda span: span.end - span.start)
         part = cut(slug, blocks[slug][longest.block], longest.start, longest.end)
-        return [part] if part else []
+        return [part] if part and len(part.text) > 1 else []  # one character stands for a passage that wasn't found
 
     contexts = []
     for found in hits:

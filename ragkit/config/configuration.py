@@ -60,8 +60,8 @@ class AnswersConfig(Section):
     """
 
     context_k: int = Field(5, ge=1)
-    sentences: int = Field(3, ge=1)
-    redundancy: float = Field(0.3, ge=0.0, le=1.0)
+    sentences: int = Field(2, ge=1)
+    redundancy: float = Field(0.05, ge=0.0, le=1.0)
     decline_below: float = Field(0.0, ge=0.0, le=1.0)
 
 

@@ -110,9 +110,9 @@ def declining_table(metrics: Mapping[str, Any]) -> Table:
 
 
 def threshold_line(metrics: Mapping[str, Any]) -> str | None:
-    """What dev says about declining, in a sentence; `None` where there is nothing to say."""
+    """What dev says about declining, in a sentence of Markdown; `None` where there is nothing to say."""
     learned = metrics["answers"].get("learned_decline_below")
     if learned is None:
         return None
     accuracy = number(metrics["answers"]["learned_balanced_accuracy"])
-    return f"Learned on these questions: answers.decline_below = {learned:.6f} (balanced accuracy {accuracy})."
+    return f"Learned on these questions: `answers.decline_below = {learned:.6f}` (balanced accuracy {accuracy})."

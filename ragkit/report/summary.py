@@ -129,5 +129,5 @@ def summary(metrics: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
             f" unanswerable: {number(found['auroc'])} (0.5 tells nothing).",
         ]
     if (learned := threshold_line(metrics)) is not None:
-        parts.append(escape(learned))
+        parts.append(learned)
     return "\n\n".join(parts) + "\n"

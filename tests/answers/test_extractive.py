@@ -24,7 +24,9 @@ def whole(document: Document) -> Chunk:
 
 def answer(documents: list[Document], hits: list[Hit], encoder: Written, **settings: float) -> tuple[Answer, list]:
     store = store_of(documents)
-    (found,) = answer_questions(QUESTION, [hits], AnswersConfig(**settings), documents, store, encoder)
+    (found,) = answer_questions(
+        QUESTION, [hits], AnswersConfig(**{"sentences": 3, **settings}), documents, store, encoder
+    )
     return found, places(found, store)
 
 
@@ -104,6 +106,15 @@ def test_headings_answer_only_where_there_is_nothing_else(make_document: Make) -
     assert answer([document], hits_of(chunk_of(document, 0, 7)), encoder)[0].text == "Battery"
 
 
+def test_a_short_sentence_is_read_behind_its_heading_a_long_one_alone_and_neither_quotes_it(
+    make_document: Make,
+) -> None:
+    long = "It " + "lasts " * 40 + "long."
+    document = make_document("a.md", ["Six years.", long], breadcrumb=("Care", "Battery"))
+    encoder = Written({"Battery: Six years.": (1, 0, 0), long: (1, 1, 0)})
+    assert answer([document], hits_of(whole(document)), encoder)[0].text == f"Six years. {long}"
+
+
 @pytest.mark.parametrize(("decline_below", "declined"), [(0.0, False), (0.6, False), (0.61, True), (1.0, True)])
 def test_it_declines_below_the_threshold_and_says_the_evidence_all_the_same(
     make_document: Make, decline_below: float, declined: bool
@@ -129,7 +140,9 @@ def test_all_questions_cost_one_call_and_each_text_is_embedded_once(make_documen
     a, b = make_document("a.md", ["Same. Own."]), make_document("b.md", ["Same."])
     encoder = Written({"Same.": (1, 0, 0), "Own.": (0, 1, 0)})
     hits = [hits_of(whole(a), whole(b)), hits_of(whole(b)), hits_of(whole(a))]
-    answers = answer_questions(QUESTION.repeat(3, axis=0), hits, AnswersConfig(), [a, b], store_of([a, b]), encoder)
+    answers = answer_questions(
+        QUESTION.repeat(3, axis=0), hits, AnswersConfig(sentences=3), [a, b], store_of([a, b]), encoder
+    )
     assert [found.text for found in answers] == ["Same. Own. Same.", "Same.", "Same. Own."]
     assert encoder.calls == [("passage", ["Same.", "Own."])]
 
