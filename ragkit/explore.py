@@ -57,22 +57,21 @@ def open_run(folder: Path, corpus: Path, questions: Path) -> Run:
     return Run(metrics, {line["id"]: line["hits"] for line in lines}, by_slug, targets)
 
 
-def failures(run: Run) -> Table:
-    """The questions that lost a judgment."""
+def failures(run: Run, split: str) -> Table:
+    """The questions of `split` ("all": of both) that lost a judgment."""
     rows = [
         (q["id"], q["question"], q["type"] or "–", ", ".join(loss["stage"] for loss in q["losses"]))
         for q in run.metrics["questions"]
-        if q["losses"]
+        if q["losses"] and split in ("all", q["split"])
     ]
     return table("Questions that lost a judgment", ("id", "question", "type", "lost at"), rows)
 
 
-def look_at(run: Run, identifier: str | None = None) -> Case:
-    """One question by its id; `None`: the first that lost a judgment. Raises `UsageError` when there is none."""
-    questions = run.metrics["questions"]
-    found = next((q for q in questions if (q["id"] == identifier if identifier else q["losses"])), None)
+def look_at(run: Run, identifier: str) -> Case:
+    """One question by its id. Raises `UsageError` when the run has none of that id."""
+    found = next((q for q in run.metrics["questions"] if q["id"] == identifier), None)
     if found is None:
-        raise UsageError(f"no question {identifier!r} in this run" if identifier else "no question lost a judgment")
+        raise UsageError(f"no question {identifier!r} in this run")
     hits = run.rankings[found["id"]]
     stages = {loss["judgment"]: loss["stage"] for loss in found["losses"]}
     ranks = found["first_ranks"]

@@ -59,9 +59,10 @@ class EvaluateParameters(Parameters):
 
 
 class ExploreParameters(Parameters):
-    """notebooks/explore.ipynb: a run's folder, a question's id (none: the first that lost something), its data."""
+    """notebooks/explore.ipynb: a run's folder, which questions are listed, the one to look at, its data."""
 
     run: str
+    split: Literal["all", "dev", "test"]
     question: str | None
     corpus: str
     questions: str
