@@ -7,7 +7,8 @@ import click
 from ragkit.cli import COMMANDS, cli
 from ragkit.report.page import Text
 
-WIDTH = 100
+WIDTH = 84
+"""Columns: what a page shows without scrolling."""
 
 
 def reference() -> Text:
