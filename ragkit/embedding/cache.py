@@ -7,7 +7,8 @@ cached: embedding them is part of the latency that is measured.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.embedding.base import Encoder, TextError, identity_of
+from ragkit.embedding.locks import locked
 from ragkit.embedding.machine import runtime
 from ragkit.embedding.segments import LIMIT, Segments
+from ragkit.errors import FileError
 from ragkit.records import Progress, Role
 
 _BATCH = 2048
@@ -95,9 +98,23 @@ class CachedEncoder:
         progress: Progress | None,
     ) -> list[bytes | memoryview]:
         """The bytes of each text's vectors; `embed` tells the progress of the texts that it is given."""
-        known = memory.known()
         keys = [_key(text) for text in texts]
-        missing = {key: index for index, key in reversed(list(enumerate(keys))) if key not in known}
+        if all(map(memory.known().__contains__, keys)):
+            self._embed_missing(memory, texts, keys, embed, progress)
+        else:
+            with memory.alone():
+                self._embed_missing(memory, texts, keys, embed, progress)
+        return [memory.known()[key] for key in keys]
+
+    def _embed_missing(
+        self,
+        memory: _Memory,
+        texts: Sequence[str],
+        keys: Sequence[bytes],
+        embed: Callable[[list[str]], Sequence[NDArray[Any]]],
+        progress: Progress | None,
+    ) -> None:
+        missing = {key: index for index, key in reversed(list(enumerate(keys))) if key not in memory.known()}
         todo = sorted(missing.values())  # the first place of each missing text
         self.misses += len(todo)
         self.hits += len(texts) - len(todo)
@@ -110,7 +127,6 @@ class CachedEncoder:
             except TextError as error:
                 raise TextError(batch[error.index], error.message) from error
             memory.add({keys[index]: vector.tobytes() for index, vector in zip(batch, vectors, strict=True)})
-        return [known[key] for key in keys]
 
 
 class _Memory:
@@ -125,6 +141,15 @@ class _Memory:
         if self._known is None:
             self._known = {**self.segments.read()}
         return self._known
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While this process embeds, others wait, and then know what it did. Where no lock can be made, all embed."""
+        with ExitStack() as stack:
+            with suppress(FileError):
+                stack.enter_context(locked(self.segments.lock, lambda: None))
+                self._known = {**self.known(), **self.segments.read()}
+            yield
 
     def add(self, fresh: dict[bytes, bytes]) -> None:
         self.segments.write(fresh)

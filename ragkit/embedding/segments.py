@@ -35,6 +35,7 @@ class Segments:
 
     def __init__(self, root: Path, name: str, limit: int = LIMIT) -> None:
         self.notice: str | None = None
+        self.lock = root / name / ".lock"
         self._root = root
         self._folder = root / name
         self._limit = limit
