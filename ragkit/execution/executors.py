@@ -1,0 +1,66 @@
+"""Who does the work: processes on this machine. `cluster` has the other one; both are `concurrent.futures` executors."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from types import FrameType
+
+from ragkit.execution.notebook import Task, execute
+
+Open = Callable[[], AbstractContextManager[Executor]]
+"""Opens an executor; closing it stops what still runs in it when it is closed by an exception."""
+
+
+@contextmanager
+def processes(workers: int) -> Iterator[Executor]:
+    """`workers` processes of this machine. Leaving by an exception (Ctrl-C) stops them, their kernels and their files."""
+    others = multiprocessing.active_children()
+    with tempfile.TemporaryDirectory(prefix="rks") as temporary:
+        context = multiprocessing.get_context("spawn")  # fork would copy threads' locks
+        pool = ProcessPoolExecutor(workers, context, _begin, (temporary,))
+        try:
+            yield pool
+        except BaseException:
+            for child in multiprocessing.active_children():
+                if child not in others:
+                    child.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def work(task: Task) -> None:
+    """`execute`, in a worker that can be told to stop."""
+    if _state["stopping"]:
+        raise KeyboardInterrupt
+    _state["working"] = True
+    try:
+        execute(task)
+    finally:
+        _state["working"] = False
+
+
+_state = {"working": False, "stopping": False}
+
+
+def _begin(temporary: str) -> None:
+    """Temporary files go where the parent removes them; stopping lets papermill end its kernel."""
+    os.environ["TMPDIR"] = temporary
+    tempfile.tempdir = temporary
+    signal.signal(signal.SIGINT, _stop)
+    signal.signal(signal.SIGTERM, _stop)
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    if _state["stopping"]:
+        return  # Ctrl-C reaches every process of a terminal, and the parent tells its workers too
+    _state["stopping"] = True
+    if _state["working"]:
+        raise KeyboardInterrupt
+    raise SystemExit(0)

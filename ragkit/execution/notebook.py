@@ -1,0 +1,101 @@
+"""One notebook, executed by papermill, which is imported here and nowhere else.
+
+papermill itself lets unknown parameters pass with a warning, and without a `parameters` cell the notebook's own
+defaults win silently; so both are refused before a kernel starts.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragkit.errors import FileError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A notebook to execute with `parameters` in `folder`; `executed` is where it is kept, however it ends.
+
+    All paths are absolute: whoever does the task may be in another folder.
+    """
+
+    notebook: str
+    executed: str
+    folder: str
+    parameters: dict[str, Any]
+
+
+def check_notebook(path: Path, parameters: Mapping[str, Any]) -> None:
+    """Raises `FileError` for a notebook that can't be read, `UsageError` when it has no cell tagged `parameters`, lacks
+    one of `parameters` or declares it with another type, or when its kernel isn't installed.
+    """
+    import papermill
+    from jupyter_client.kernelspec import NoSuchKernel, get_kernel_spec
+    from papermill.iorw import load_notebook_node
+
+    try:
+        declared = papermill.inspect_notebook(str(path))
+        kernel = str(load_notebook_node(str(path)).metadata.get("kernelspec", {}).get("name", "python3"))
+    except (OSError, ValueError, AttributeError, papermill.PapermillException) as error:
+        raise FileError(
+            f"{path}: not a notebook that can be read: {' '.join(str(error).split()) or 'empty'}"
+        ) from error
+    if not declared:
+        raise UsageError(f"{path}: no parameters: tag the cell that sets {', '.join(parameters)} with `parameters`")
+    problems = [f"{path}: has no parameter {name}" for name in parameters if name not in declared]
+    for name in parameters.keys() & declared.keys():
+        wanted, found = type(parameters[name]).__name__, declared[name]["inferred_type_name"]
+        if found not in ("None", wanted):
+            problems.append(f"{path}: parameter {name}: is declared {found}, a sweep gives {wanted}")
+    if problems:
+        raise UsageError("\n".join(sorted(problems)))
+    try:
+        get_kernel_spec(kernel)
+    except NoSuchKernel as error:
+        raise UsageError(
+            f"{path}: no Jupyter kernel {kernel!r}: install ipykernel into this environment, or save the notebook with"
+            " one that `jupyter kernelspec list` shows"
+        ) from error
+
+
+def execute(task: Task) -> None:
+    """Do it. Raises what papermill raises; `RuntimeError` when the kernel dies.
+
+    Sockets lie in a folder of their own: by TCP two kernels can get one port, and in one folder one name.
+    """
+    import papermill
+    from traitlets.config import Config
+
+    with tempfile.TemporaryDirectory(prefix="rk") as place:
+        running = Path(place) / "running.ipynb"
+        sockets = {} if sys.platform == "win32" else {"transport": "ipc", "ip": str(Path(place) / "k")}
+        try:
+            papermill.execute_notebook(
+                task.notebook,
+                str(running),
+                task.parameters,
+                progress_bar=False,
+                config=Config({"KernelManager": sockets}),
+                resources={"metadata": {"path": task.folder}},  # papermill's `cwd` would move this whole process
+                shutdown_kernel="immediate",
+            )
+        finally:
+            if running.exists():
+                _keep(running, Path(task.executed))
+
+
+def failure(error: BaseException) -> str:
+    """What went wrong in one line: the exception that a cell raised, or what befell the kernel."""
+    name, value = getattr(error, "ename", type(error).__name__), str(getattr(error, "evalue", error))
+    return f"{name}: {' '.join(value.split())}"
+
+
+def _keep(running: Path, executed: Path) -> None:
+    part = executed.with_suffix(".tmp")  # renamed, so that the notebook is whole or not there
+    shutil.copyfile(running, part)
+    part.replace(executed)
