@@ -67,24 +67,25 @@ def answer_questions(
     ]
 
 
-def select(relevance: NDArray[np.float64], between: NDArray[np.float64], count: int, redundancy: float) -> list[int]:
+def select(relevance: NDArray[np.float64], vectors: NDArray[np.float32], count: int, redundancy: float) -> list[int]:
     """At most `count` of n sentences, in the order chosen, by maximal marginal relevance.
 
-    `relevance` (n,), n > 0, is the similarity to the question, `between` (n, n) that of the sentences.
-    The first is the most relevant; the next has the largest (1 - redundancy) x relevance - redundancy x similarity to the most similar one
-    chosen before (Carbonell and Goldstein 1998); of equals the first.
+    `relevance` (n,), n > 0, is the similarity to the question, `vectors` (n, dimension) are the sentences.
+    The first is the most relevant; the next has the largest (1 - redundancy) x relevance - redundancy x
+    similarity to the most similar one chosen before (Carbonell and Goldstein 1998); of equals the first.
 
-    >>> relevance, between = np.array([0.9, 0.9, 0.8]), np.array([[1, 1, 0.2], [1, 1, 0.2], [0.2, 0.2, 1]])
-    >>> select(relevance, between, 2, 0.0), select(relevance, between, 2, 0.5)
+    >>> relevance, vectors = np.array([0.9, 0.9, 0.8]), np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    >>> select(relevance, vectors, 2, 0.0), select(relevance, vectors, 2, 0.5)
     ([0, 1], [0, 2])
     """
     chosen = [int(np.argmax(relevance))]
-    nearest = between[chosen[0]]
+    nearest = np.full(len(relevance), -1.0)
     while len(chosen) < min(count, len(relevance)):
+        # One vector at a time: so small a product of matrices is slower on several threads than on one.
+        nearest = np.maximum(nearest, _rounded(vectors @ vectors[chosen[-1]]))
         value = (1 - redundancy) * relevance - redundancy * nearest
         value[chosen] = -np.inf
         chosen.append(int(np.argmax(value)))
-        nearest = np.maximum(nearest, between[chosen[-1]])
     return chosen
 
 
@@ -101,8 +102,7 @@ def _answer(
     evidence = float(relevance.max())
     if evidence < config.decline_below and config.decline_below > 0:
         return Answer(None, evidence=evidence)
-    between = _rounded(vectors @ vectors.T)
-    chosen = [context[index] for index in sorted(select(relevance, between, config.sentences, config.redundancy))]
+    chosen = [context[index] for index in sorted(select(relevance, vectors, config.sentences, config.redundancy))]
     cited = dict.fromkeys((sentence.slug, sentence.block) for sentence in chosen)
     return Answer(
         " ".join(sentence.text for sentence in chosen),

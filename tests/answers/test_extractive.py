@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import doctest
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from ragkit.answers import Answer, RememberedQueries, answer_questions
+from ragkit.answers import Answer, RememberedQueries, answer_questions, extractive
 from ragkit.answers.extractive import select
 from ragkit.config import AnswersConfig
 from ragkit.errors import EncodingError
@@ -54,9 +55,13 @@ def test_redundancy_prefers_what_is_not_said_yet(make_document: Make) -> None:
 
 @pytest.mark.parametrize("redundancy", [0.0, 0.3, 1.0])
 def test_the_first_choice_is_the_most_relevant_and_ties_go_to_the_first(redundancy: float) -> None:
-    relevance, between = np.array([0.5, 0.9, 0.9]), np.eye(3)
-    assert select(relevance, between, 1, redundancy) == [1]
-    assert sorted(select(relevance, between, 9, redundancy)) == [0, 1, 2]
+    relevance, vectors = np.array([0.5, 0.9, 0.9]), np.eye(3, dtype=np.float32)
+    assert select(relevance, vectors, 1, redundancy) == [1]
+    assert sorted(select(relevance, vectors, 9, redundancy)) == [0, 1, 2]
+
+
+def test_the_documented_example_of_the_selection_holds() -> None:
+    assert doctest.testmod(extractive).failed == 0
 
 
 def test_selection_agrees_with_the_definition_written_out() -> None:
@@ -69,7 +74,7 @@ def test_selection_agrees_with_the_definition_written_out() -> None:
         while len(expected) < 4:
             rest = [i for i in range(8) if i not in expected]
             expected.append(max(rest, key=lambda i: (1 - r) * relevance[i] - r * max(between[i, j] for j in expected)))
-        assert select(relevance, between, 4, r) == expected
+        assert select(relevance, vectors.astype(np.float32), 4, r) == expected
 
 
 def test_only_the_first_context_k_hits_are_read(make_document: Make) -> None:
