@@ -36,7 +36,7 @@ from ragkit.measures.latency import nearest_rank
 from ragkit.records import Chunk, Document, Progress, Question, Target, Trace
 from ragkit.report.metrics import Evaluation, metrics, stable_files
 from ragkit.report.summary import summary
-from ragkit.retrieval import Retriever, build_retriever
+from ragkit.retrieval import Retriever, build_retriever, index_bytes
 from ragkit.retrieval.external import ExternalRetriever, of_unknown_index, open_external
 from ragkit.store import Store
 
@@ -145,20 +145,27 @@ def indexed(
             chunks = [chunk_document(each, settings.chunking) if own else [] for each in documents]
         with clock.phase("embed and index"), progress("chunks", sum(map(len, chunks))) as advance:
             _index(documents, chunks, passages, store, advance)
-        with _retriever(settings, documents, store, encoder) as retriever:
+        with _retriever(settings, documents, store, passages, progress, clock) as retriever:
             yield Indexed(documents, encoder, passages, store, retriever)
 
 
 @contextmanager
 def _retriever(
-    settings: Configuration, documents: Sequence[Document], store: Store, encoder: Encoder
+    settings: Configuration,
+    documents: Sequence[Document],
+    store: Store,
+    passages: Encoder,
+    progress: ProgressBar,
+    clock: Clock,
 ) -> Iterator[Retriever]:
     if isinstance(settings.retrieval, ExternalRetrieval):
         whole = settings.evaluation.unit == "document"
         with open_external(settings.retrieval, documents, whole=whole) as external:
             yield external
     else:
-        yield build_retriever(settings.retrieval, store, encoder)
+        with clock.phase("embed and index"), progress("token vectors", None) as advance:
+            own = build_retriever(settings.retrieval, store, passages, advance)
+        yield own
 
 
 def _check_out(out: Path) -> None:
@@ -331,14 +338,13 @@ def _measure(
 
 
 def _dataset(settings: Configuration, index: Indexed, chunks: Sequence[Chunk]) -> dict[str, Any]:
-    indexed = 0 if isinstance(settings.retrieval, ExternalRetrieval) else len(chunks)
     return {
         **dataset_hashes(index.documents, Path(settings.dataset.questions), Path(settings.dataset.splits)),
         "documents": len(index.documents),
         "blocks": sum(len(document.blocks) for document in index.documents),
         "chunks": len(chunks),
         "chunk_characters": sum(len(chunk.text) for chunk in chunks),
-        "index_bytes": indexed * index.encoder.dimension * 4,
+        "index_bytes": index_bytes(settings.retrieval, index.store),
     }
 
 

@@ -44,6 +44,7 @@ create table chunks (
     text text not null,
     context text not null
 );
+create index chunk_places on chunks (document_id, chunk_index);
 
 create table chunk_spans (
     chunk_id integer not null references chunks,
@@ -56,6 +57,20 @@ create table chunk_spans (
 create virtual table vectors using vec0(
     embedding float[{dimension}] distance_metric=cosine,
     chunk_size=256               -- rows to a blob; 1024, the default, makes a large k twice as slow
+);
+"""
+
+WORDS = """
+create virtual table words using fts5(
+    terms,
+    content = '',                -- the terms are made by `terms.py`; their text is of no use again
+    tokenize = ascii             -- so this only has to cut at the spaces between them
+);
+"""
+TOKENS = """
+create table if not exists tokens (
+    chunk_id integer primary key references chunks,
+    vectors blob not null        -- int8, a row for each token
 );
 """
 

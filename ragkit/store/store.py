@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ragkit.errors import DataError, EncodingError, Problem, UsageError
 from ragkit.records import Chunk, Document, Hit, Span
 from ragkit.store import database
+from ragkit.store.terms import terms
 
 _MAX_K = 4096  # what vec0 accepts
 _MARGIN = 8  # fetched beyond k at once, so that a small tie group is seen to its end without a second scan
@@ -25,7 +26,7 @@ class Store:
     """A throwaway database: filled document by document, then only read; a context manager.
 
     `path` is a file that must not exist yet, or `None` for memory. `dimension` is that of the vectors.
-    One thread at a time. Every method raises `FileError` when the database fails: locked, damaged, on a
+    `index_bytes` is how large each index has become. One thread at a time. Every method raises `FileError` when the database fails: locked, damaged, on a
     full disk.
     """
 
@@ -33,6 +34,7 @@ class Store:
         self.path = path
         self.dimension = dimension
         self.chunk_count = 0
+        self.index_bytes = {"vectors": 0, "words": 0, "tokens": 0}
         self._connection = database.create(path, dimension)
 
     def __enter__(self) -> Self:
@@ -85,7 +87,33 @@ class Store:
                 ((number, vector.tobytes()) for number, vector in enumerate(vectors, first)),
             )
         self.chunk_count += len(chunks)
+        self.index_bytes["vectors"] += vectors.nbytes
         return document_id
+
+    def index_words(self) -> None:
+        """Make all chunks, with their context, searchable by `matching`; once, when they are all in."""
+        connection = self._connection
+        with database.transaction(connection, self.path):
+            connection.execute(database.WORDS)
+            connection.executemany(
+                "insert into words (rowid, terms) values (?, ?)",
+                (
+                    (number, " ".join(terms(context + text)))
+                    for number, context, text in self._rows("select id, context, text from chunks order by id")
+                ),
+            )
+        self.index_bytes["words"] = self._rows("select sum(length(block)) from words_data")[0][0]
+
+    def index_tokens(self, chunks: Sequence[Chunk], tokens: Sequence[NDArray[np.int8]]) -> None:
+        """Keep the vectors of the tokens, (tokens, dimension), of chunks that are in; a chunk only once."""
+        connection = self._connection
+        with database.transaction(connection, self.path):
+            connection.execute(database.TOKENS)
+            connection.executemany(
+                "insert into tokens values (?, ?)",
+                ((number, own.tobytes()) for number, own in zip(self._numbers(chunks), tokens, strict=True)),
+            )
+        self.index_bytes["tokens"] += sum(own.nbytes for own in tokens)
 
     def document_ids(self) -> dict[str, str]:
         """The runtime id of every slug, in slug order."""
@@ -127,6 +155,52 @@ class Store:
         found = self._load(distances)
         ranked = sorted(found, key=lambda number: (distances[number], found[number].slug, found[number].start))
         return [Hit(found[number], 1.0 - distances[number], rank) for rank, number in enumerate(ranked[:k], 1)]
+
+    def matching(self, question: str, k: int) -> list[Hit]:
+        """The `k` chunks of the greatest BM25 score among those that share a term with the question.
+
+        The score is FTS5's (k1 = 1.2, b = 0.75) without its sign, above 0. Order as in `nearest`.
+        """
+        wanted = " OR ".join(f'"{term}"' for term in dict.fromkeys(terms(question)))
+        if not wanted:
+            return []
+        scored = self._rows(
+            "select chunks.id, -bm25(words) from words cross join chunks on chunks.id = words.rowid"
+            " join documents on documents.id = document_id"
+            " where words match ? order by bm25(words), slug, start limit ?",
+            wanted,
+            k,
+        )
+        found = self._load(number for number, _ in scored)
+        return [Hit(found[number], score, rank) for rank, (number, score) in enumerate(scored, 1)]
+
+    def vectors(self, chunks: Sequence[Chunk]) -> NDArray[np.float32]:
+        """The vectors of chunks that are in, (chunks, dimension)."""
+        blobs = self._blobs(
+            "select rowid, embedding from vectors where rowid in (select value from json_each(?))", chunks
+        )
+        return np.frombuffer(b"".join(blobs), np.float32).reshape(-1, self.dimension)
+
+    def tokens(self, chunks: Sequence[Chunk]) -> list[NDArray[np.int8]]:
+        """What `index_tokens` kept of each chunk, (tokens, dimension)."""
+        blobs = self._blobs(
+            "select chunk_id, vectors from tokens where chunk_id in (select value from json_each(?))", chunks
+        )
+        return [np.frombuffer(blob, np.int8).reshape(-1, self.dimension) for blob in blobs]
+
+    def _blobs(self, statement: str, chunks: Sequence[Chunk]) -> list[bytes]:
+        numbers = self._numbers(chunks)
+        found = dict(self._rows(statement, json.dumps(numbers)))
+        return [found[number] for number in numbers]
+
+    def _numbers(self, chunks: Sequence[Chunk]) -> list[int]:
+        """The row of each chunk."""
+        rows = self._rows(
+            "select key, chunks.id from json_each(?) join documents on slug = value ->> 0"
+            " join chunks on document_id = documents.id and chunk_index = value ->> 1",
+            json.dumps([(chunk.slug, chunk.index) for chunk in chunks]),
+        )
+        return [number for _, number in sorted(rows)]
 
     def _within_reach(self, vector: bytes, k: int) -> dict[int, float]:
         """Distance of every chunk that is as near as the k-th nearest: its whole tie group, nothing beyond.
