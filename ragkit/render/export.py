@@ -22,6 +22,7 @@ from ragkit.render.formulas import with_mathml
 _IMAGES = ("image/png", "image/jpeg", "image/svg+xml")
 _LINK = re.compile(r"(\]\((?![a-z]+:)[^()\s]*)\.qmd(?=[)#])")
 _HEADING = re.compile(r"<h([1-6])>(.*?)</h\1>", re.DOTALL)
+_RAW = re.compile(r"^```\{=html\}\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 _IMAGE = re.compile(r'(<img\b[^>]*\bsrc=")(?!data:)([^"]+)')
 
 
@@ -73,7 +74,7 @@ def _embedded(source: str, folder: Path) -> str:
 def _prepare(cell: Any) -> bool:
     """Carry out a cell's options; whether it is shown at all."""
     if cell.cell_type == "markdown":
-        cell.source = with_mathml(_LINK.sub(r"\1.html", cell.source))
+        cell.source = _RAW.sub(r"\1", with_mathml(_LINK.sub(r"\1.html", cell.source)))
         return True
     options = cell.metadata[OPTIONS]
     failed = any(output.output_type == "error" for output in cell.outputs)
@@ -86,6 +87,9 @@ def _prepare(cell: Any) -> bool:
     if options["output"] == "asis":
         cell.outputs = [_as_markdown(output) for output in cell.outputs]
     for output in cell.outputs:
+        raw = _RAW.fullmatch(output.get("data", {}).get("text/markdown", ""))
+        if raw:
+            output.data = {"text/html": raw[1]}
         for kind in _IMAGES if options.get("fig-alt") else ():
             if kind in output.get("data", {}):
                 output.metadata[kind] = {**output.metadata.get(kind, {}), "alt": options["fig-alt"]}

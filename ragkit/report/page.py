@@ -21,12 +21,15 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Html:
-    """HTML that refers to nothing outside the page."""
+    """HTML that refers to nothing outside the page.
+
+    Shown as Markdown with a raw block: an output of type text/html would make Quarto load scripts from a network.
+    """
 
     html: str
 
-    def _repr_html_(self) -> str:
-        return self.html
+    def _repr_markdown_(self) -> str:
+        return f"```{{=html}}\n{self.html}\n```"
 
 
 def folded(shown: Table) -> Text:

@@ -58,8 +58,8 @@ def test_a_figure_in_a_page_takes_the_pages_colour_refers_to_nothing_and_is_alwa
     frozen: document.Frozen,
 ) -> None:
     for figure in figures(frozen).values():
-        text = plots.inline(figure)._repr_html_()
-        assert text == plots.inline(figure)._repr_html_()
+        text = plots.inline(figure).html
+        assert text == plots.inline(figure).html
         drawing = ElementTree.fromstring(text)[0]  # noqa: S314 - our own
         assert (drawing.tag, drawing.get("role"), drawing.get("aria-label")) == (f"{SVG}svg", "img", figure.get_label())
         assert "currentColor" in text
@@ -71,7 +71,7 @@ def test_a_figure_in_a_page_takes_the_pages_colour_refers_to_nothing_and_is_alwa
 
 def test_an_embedded_file_parses_from_the_page_and_comes_back_to_the_byte() -> None:
     content = '{"a": "</script><script>alert(1)</script> é <!--"}\n'
-    text = page.embedded("b&.json", content)._repr_html_()
+    text = page.embedded("b&.json", content).html
     script = re.search(r'<script type="application/json" id="b&amp;.json">(.*?)</script>', text, re.DOTALL)
     assert script is not None
     assert json.loads(script[1]) == json.loads(content)
