@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +118,17 @@ class SentenceTransformerEncoder:
 
 def _load(folder: Path, *, quiet: bool) -> Any:
     """`quiet`: without the report on weights that file and architecture don't share (the unused pooler)."""
+    with loading(folder, "sentence-transformers can't load it", quiet=quiet) as library:
+        return library.SentenceTransformer(
+            str(folder.resolve()), device="cpu", local_files_only=True, trust_remote_code=False
+        )
+
+
+@contextmanager
+def loading(folder: Path, failure: str, *, quiet: bool) -> Iterator[Any]:
+    """The module `sentence_transformers`, without progress bars; what is raised inside becomes a `ModelError`."""
     try:
-        from sentence_transformers import SentenceTransformer
+        import sentence_transformers
         from transformers.utils import logging as transformers_logging
     except ImportError as error:
         raise ModelError(f"sentence-transformers can't be imported: {error}. Run: pip install ragkit") from error
@@ -128,9 +138,9 @@ def _load(folder: Path, *, quiet: bool) -> Any:
     if quiet:
         logging.set_verbosity_error()
     try:
-        return SentenceTransformer(str(folder.resolve()), device="cpu", local_files_only=True, trust_remote_code=False)
+        yield sentence_transformers
     except Exception as error:  # a damaged folder fails in any of four libraries, each in its own way
-        raise ModelError(f"{folder}: sentence-transformers can't load it: {type(error).__name__}: {error}") from error
+        raise ModelError(f"{folder}: {failure}: {type(error).__name__}: {error}") from error
     finally:
         logging.set_verbosity(verbosity)
         if bars:

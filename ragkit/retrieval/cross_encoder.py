@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from ragkit.embedding.sentence_transformer import loading
 from ragkit.errors import EncodingError, ModelError
 from ragkit.records import Hit
 
@@ -25,30 +25,24 @@ class CrossEncoderReranker:
                 f"{folder}: not a cross-encoder (no config.json): retrieval.cross_encoder names a folder on this machine"
             )
         self._folder = folder
-        self._model = _load(folder)
+        with loading(folder, "can't be loaded as a cross-encoder", quiet=False) as library:
+            self._model = library.CrossEncoder(
+                str(folder.resolve()), device="cpu", local_files_only=True, trust_remote_code=False
+            )
+        # The older name of the same limit warns where the newer one exists.
+        self._limit = getattr(self._model, "max_seq_length", None) or getattr(self._model, "max_length", None)
 
     def scores(self, question: str, hits: Sequence[Hit]) -> list[float]:
         """What the model says of question and embedded text. Raises `EncodingError` for a pair it can't read to the end."""
         pairs = [(question, hit.chunk.embedded_text) for hit in hits]
         for (_, text), hit in zip(pairs, hits, strict=True):
             tokens = len(self._model.tokenizer(question, text, truncation=False, verbose=False)["input_ids"])
-            if tokens > (limit := self._model.max_length or tokens):
+            if self._limit is not None and tokens > self._limit:
                 where = f"{hit.chunk.slug}, chunk {hit.chunk.index} (block {hit.chunk.spans[0].block})"
                 raise EncodingError(
-                    f"{where}: {tokens} tokens with the question, the cross-encoder reads {limit}: use smaller chunks"
+                    f"{where}: {tokens} tokens with the question, the cross-encoder reads {self._limit}: use smaller chunks"
                 )
         found = np.asarray(self._model.predict(pairs, batch_size=1, show_progress_bar=False), np.float64)
         if found.shape != (len(hits),) or not np.isfinite(found).all():
             raise ModelError(f"{self._folder}: must give one finite score for a pair, gave the shape {found.shape}")
         return [float(score) for score in found]
-
-
-def _load(folder: Path) -> Any:
-    try:
-        from sentence_transformers import CrossEncoder
-    except ImportError as error:
-        raise ModelError(f"sentence-transformers can't be imported: {error}. Run: pip install ragkit") from error
-    try:
-        return CrossEncoder(str(folder.resolve()), device="cpu", local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # a damaged folder fails in any of four libraries, each in its own way
-        raise ModelError(f"{folder}: can't be loaded as a cross-encoder: {type(error).__name__}: {error}") from error
