@@ -30,6 +30,7 @@ COMMANDS = {
     ),
     "check": ("ragkit.cli.baseline", "Run the baseline's configuration again and compare with what is committed."),
     "compare": ("ragkit.cli.compare", "Compare a run with the baseline: differences, what they prove, a verdict."),
+    "sweep": ("ragkit.cli.sweep", "Execute every configuration of a sweep as a notebook, and judge them all."),
     "render": ("ragkit.cli.render", "Execute documents and make each one an HTML page, with Quarto or without."),
     "validate": ("ragkit.cli.data", "Check questions, splits and corpus; print every problem with file and line."),
     "blocks": ("ragkit.cli.data", "Show the blocks of one document, as labels number them."),

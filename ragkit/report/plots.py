@@ -12,6 +12,7 @@ import html
 import io
 import math
 import re
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec
 
@@ -188,6 +189,35 @@ def differences(found: Comparison) -> Figure:
     return _named(figure, f"Bar chart of differences in {measure}: {won} questions won, {len(moved) - won} lost.")
 
 
+@_styled
+def quality_and_cost(found: Mapping[str, Any], timing: Mapping[str, Any]) -> Figure:
+    """A sweep: each configuration's difference in the primary measure on dev, over its index size and its latency."""
+    rows = [row for row in found["configurations"] if row.get("measures") and row["label"] in timing["configurations"]]
+    deltas = [next(d for d in row["measures"] if d["measure"] == found["primary"]) for row in rows]
+    gains = [delta["difference"] for delta in deltas]
+    ends = [
+        [max(0.0, d["difference"] - (d["low"] or 0.0)) if d["low"] is not None else 0.0 for d in deltas],
+        [max(0.0, d["high"] - d["difference"]) if d["high"] is not None else 0.0 for d in deltas],
+    ]
+    costs = {
+        "index, MB": [row["index_bytes"] / 1e6 for row in rows],
+        "median time for one question, ms": [timing["configurations"][row["label"]]["p50"] for row in rows],
+    }
+    figure, panels = pyplot.subplots(2, figsize=(WIDTH, 6.4))
+    pyplot.close(figure)
+    for axes, (name, values) in zip(panels, costs.items(), strict=True):
+        axes.axhline(0, color=INK, lw=0.8)
+        axes.errorbar(values, gains, yerr=ends, fmt="o", color=BLUE, elinewidth=1.0, capsize=2, ms=5)
+        for place, (value, gain) in enumerate(zip(values, gains, strict=True), start=1):
+            axes.annotate(str(place), (value, gain), (5, 5), textcoords="offset points", fontsize=9)
+        axes.set(xlabel=name, ylabel=f"difference in {found['primary']}")
+        axes.margins(x=0.08)
+    key = ", ".join(f"{place} {row['label']}" for place, row in enumerate(rows, start=1))
+    panels[0].set_title(_lines(key, 95), loc="left", fontsize=9)
+    told = ", ".join(f"{row['label']} {gain:+.3f}" for row, gain in zip(rows, gains, strict=True))
+    return _named(figure, f"Difference in {found['primary']} against cost: {told}.")
+
+
 def inline(figure: Figure) -> Html:
     """The figure as part of a page: vector graphics in the page's text colour, its label as text alternative.
 
@@ -242,6 +272,10 @@ def _edges(values: Sequence[float], count: int) -> list[float]:
     low, high = min(values, default=0.0), max(values, default=1.0)
     step = (high - low) / count or 1 / count
     return [low + step * at for at in range(count + 1)]
+
+
+def _lines(text: str, width: int) -> str:
+    return "\n".join(textwrap.wrap(text, width, break_on_hyphens=False))
 
 
 def _mean(values: Sequence[float]) -> float:
