@@ -6,7 +6,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ragkit.report.summary import describe_weights, losses_table, measures_table, timing_table, types_table
+from ragkit.report.summary import (
+    describe_chunking,
+    describe_retrieval,
+    describe_weights,
+    losses_table,
+    measures_table,
+    timing_table,
+    types_table,
+)
 from ragkit.report.tables import Table, escape, markdown, number, table
 
 
@@ -47,9 +55,9 @@ def settings_table(metrics: Mapping[str, Any], meta: Mapping[str, Any]) -> Table
     separators = chunking.get("separators")
     rows = [
         ("Embedding", describe_weights(metrics["model"])),
-        ("Chunking", f"{chunking['strategy']}, {_entries(chunking, 'strategy', 'separators')}"),
+        ("Chunking", describe_chunking(configuration)),
         *([("Separators", " ".join(json.dumps(s, ensure_ascii=False) for s in separators))] if separators else []),
-        ("Retrieval", f"{retrieval['strategy']}, {_entries(retrieval, 'strategy', 'top_k', 'threshold')}"),
+        ("Retrieval", describe_retrieval(configuration)),
         ("TopK and threshold", f"{retrieval['top_k']}, {retrieval['threshold']}"),
         ("Corpus", f"{meta['dataset']['corpus']} @ {meta['commit']}"),
         (
@@ -60,10 +68,6 @@ def settings_table(metrics: Mapping[str, Any], meta: Mapping[str, Any]) -> Table
         ("Command", meta["command"]),
     ]
     return table("Baseline", ("", "value"), rows)
-
-
-def _entries(section: Mapping[str, Any], *without: str) -> str:
-    return ", ".join(f"{key} {value}" for key, value in sorted(section.items()) if key not in without)
 
 
 def history_table(metrics: Mapping[str, Any], meta: Mapping[str, Any]) -> Table:

@@ -25,19 +25,20 @@ def headline(metrics: Mapping[str, Any]) -> str:
 
 def describe_chunking(configuration: Mapping[str, Any]) -> str:
     """The chunking in a few words, every parameter but the separators."""
-    if configuration["retrieval"]["strategy"] == "external":
-        return "its own chunks"
-    chunking = dict(configuration["chunking"])
-    strategy = chunking.pop("strategy")
-    chunking.pop("separators", None)
-    return " ".join([strategy, *(f"{key}={value}" for key, value in sorted(chunking.items()))])
+    return _described(configuration["chunking"], {"separators"})
 
 
 def describe_retrieval(configuration: Mapping[str, Any]) -> str:
-    """The retrieval in a few words."""
-    retrieval = dict(configuration["retrieval"])
-    strategy = retrieval.pop("strategy")
-    return " ".join([strategy, *(f"{key}={value}" for key, value in sorted(retrieval.items()))])
+    """The retrieval in a few words; what only a rerank stage reads is left out where there is none."""
+    idle = {"rerank_k", "redundancy", "cross_encoder"} if configuration["retrieval"].get("rerank") == "none" else set()
+    return _described(configuration["retrieval"], idle)
+
+
+def _described(section: Mapping[str, Any], hidden: set[str]) -> str:
+    """The strategy, then its entries; those that are empty or say "none" are left out."""
+    entries = {key: value for key, value in section.items() if key not in {"strategy", *hidden}}
+    shown = [f"{key}={value}" for key, value in sorted(entries.items()) if value not in (None, "none")]
+    return " ".join([section["strategy"], *shown])
 
 
 def describe_weights(model: Mapping[str, Any]) -> str:
