@@ -52,12 +52,13 @@ def execute_sweep(sweep: Sweep, data: Mapping[str, str | None], open_executor: O
     """
     folder = RUNS / sweep.name
     tasks = {variant.label: _task(sweep, variant) for variant in sweep.variants}
-    check_notebook(sweep.notebook, next(iter(tasks.values())).parameters)
     with locked(folder / ".lock", lambda: watch(sweep.name, "waiting", "another sweep of this name is running")):
         _sweep_up(folder)
         missing = [variant for variant in sweep.variants if _finished(sweep, variant, data) is None]
         for variant in sweep.variants:
             watch(variant.label, "waiting" if variant in missing else "kept", "")
+        if missing:
+            check_notebook(sweep.notebook, tasks[missing[0].label].parameters)
         for variant in missing:
             shutil.rmtree(run_folder(sweep, variant), ignore_errors=True)
         try:

@@ -1,17 +1,17 @@
-"""A small corpus on which better, worse and equal chunkings are known beforehand."""
+"""A small corpus on which it is known beforehand which settings are better, worse and equal."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ragkit.cli import run
 
-ROOT = Path(__file__).parents[2]
-COUNT = 36
-"""Questions; every third is in dev. The fact of an even one has some 45 characters, of an odd one some 100."""
+COUNT = 54
+"""Questions; every third is in dev. The fact of an odd one is long, so that its cosine with the question is below 0.38."""
 
 
 def fact(number: int) -> str:
@@ -31,7 +31,7 @@ def write(path: str, content: str) -> None:
 
 @pytest.fixture
 def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project as working directory with a frozen baseline: chunks of 60 characters, which cut the long facts."""
+    """A project as working directory with a frozen baseline, whose threshold loses every long fact."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAGKIT_CACHE", str(tmp_path / "cache"))
     ids = [f"q{number:02d}" for number in range(COUNT)]
@@ -41,23 +41,36 @@ def plant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         subject = " ".join(fact(number).split()[:2])
         relevant = [{"document": f"{number % 6}/note-{number:02d}.md", "block": 1, "quote": fact(number)}]
         lines.append(
-            {"id": identifier, "question": f"What about {subject}?", "type": ["short", "long"][number % 2], "relevant": relevant}
+            {
+                "id": identifier,
+                "question": f"What about {subject}?",
+                "type": ["short", "long"][number % 2],
+                "relevant": relevant,
+            }
         )
     write("eval/questions.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
     write("eval/splits.json", json.dumps({"dev": ids[::3], "test": [i for i in ids if i not in ids[::3]]}))
     write(
         "eval/configs/v1.4.toml",
         'name = "v1.4"\n[model]\nname = "hashing"\nsource = "builtin"\n'
-        '[chunking]\nstrategy = "recursive"\nchunk_size = 60\nchunk_overlap = 0\n[retrieval]\nstrategy = "dense"\ncandidate_k = 1000\n',
+        '[chunking]\nstrategy = "recursive"\n[retrieval]\nstrategy = "dense"\nthreshold = 0.38\n[evaluation]\nbootstrap = 100\n',
     )
     write("eval/policy.toml", 'family = ["better", "worse", "equal"]\n')
     assert run(["freeze", "--allow", "dirty"]) == 0
     return tmp_path
 
 
-def sweep_file(name: str, **variants: str) -> str:
-    """The path of a new sweep file; each variant is what its `set` table says."""
-    path = f"eval/sweeps/{name}.toml"
-    blocks = [f'[[variants]]\nname = "{label}"\nset = {{ {entries} }}\n' for label, entries in variants.items()]
-    write(path, "\n".join([f'name = "{name}"\nnotebook = "{ROOT / "notebooks/evaluate.ipynb"}"\n', *blocks]))
-    return path
+Sweeping = Callable[..., str]
+
+
+@pytest.fixture
+def sweep_file(plant: Path) -> Sweeping:
+    """`sweep_file(name, label="retrieval.threshold = 0.0")`: the path of a sweep file with these variants."""
+
+    def written(name: str, *, notebook: Path = Path(__file__).parent / "resources/quick.ipynb", **variants: str) -> str:
+        path = f"eval/sweeps/{name}.toml"
+        blocks = [f'[[variants]]\nname = "{label}"\nset = {{ {entries} }}\n' for label, entries in variants.items()]
+        write(path, "\n".join([f'name = "{name}"\nnotebook = "{notebook.as_posix()}"\n', *blocks]))
+        return path
+
+    return written
