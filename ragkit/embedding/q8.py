@@ -57,6 +57,7 @@ class Q8Encoder:
         outputs = self._session.get_outputs()
         self._output = outputs[0].name
         self._states = next((output.name for output in outputs if len(output.shape) == 3), None)
+        self._latest: tuple[bytes, _Floats | None] = b"", None  # a question's tokens, and what they became
         self.identity = identity_of(
             {
                 "runner": "q8-1",
@@ -71,7 +72,8 @@ class Q8Encoder:
         """See `Encoder.encode`. All lengths are checked before the first text is run."""
         ids = [self._ids(index, text, role) for index, text in enumerate(texts)]
         vectors = np.empty((len(texts), self.dimension), np.float32)
-        for index, vector in enumerate(self._each(self._vector, ids, progress)):
+        run = self._question if len(ids) == 1 and self._states else self._vector
+        for index, vector in enumerate(self._each(run, ids, progress)):
             vectors[index] = vector
         return vectors
 
@@ -79,12 +81,12 @@ class Q8Encoder:
         self, texts: Sequence[str], role: Role, progress: Progress | None = None
     ) -> list[NDArray[np.int8]]:
         """See `Encoder.encode_tokens`."""
-        output, prefix = self._states, self._prefixes[role]
-        if output is None:
+        prefix = self._prefixes[role]
+        if self._states is None:
             raise ModelError("The prepared graph gives no tokens' vectors, which maxsim needs: ragkit prepare --force")
         ids = [self._ids(index, text, role) for index, text in enumerate(texts)]
         found = []
-        for index, states in enumerate(self._each(lambda _, tokens: self._run(output, tokens), ids, progress)):
+        for index, states in enumerate(self._each(self._tokens, ids, progress)):
             own = [end > len(prefix) for _, end in self._tokenizer.spans(prefix + texts[index])]
             found.append(quantised(index, states[1:-1][own] if any(own) else states))  # first and last are special
         return found
@@ -116,21 +118,32 @@ class Q8Encoder:
         return np.array([ids], np.int64)
 
     def _vector(self, index: int, ids: NDArray[np.int64]) -> _Floats:
-        vector = self._run(self._output, ids)
+        return self._pooled(index, self._run([self._output], ids)[0])
+
+    def _question(self, index: int, ids: NDArray[np.int64]) -> _Floats:
+        """As `_vector`; keeps what a reranker may ask for next, so that one pass through the model gives both."""
+        found = self._run(list(dict.fromkeys([self._output, self._states])), ids)
+        self._latest = ids.tobytes(), found[-1]
+        return self._pooled(index, found[0])
+
+    def _tokens(self, _: int, ids: NDArray[np.int64]) -> _Floats:
+        known, states = self._latest
+        return states if states is not None and known == ids.tobytes() else self._run([self._states], ids)[0]
+
+    def _pooled(self, index: int, vector: _Floats) -> _Floats:
         if self._output == "last_hidden_state":
             mean = vector.mean(axis=0, dtype=np.float64)
             with np.errstate(all="ignore"):  # what isn't finite is told by `checked`
                 vector = (mean / np.linalg.norm(mean)).astype(np.float32)
         return checked(index, vector, self.dimension)
 
-    def _run(self, output: str, ids: NDArray[np.int64]) -> _Floats:
+    def _run(self, outputs: Sequence[str | None], ids: NDArray[np.int64]) -> list[_Floats]:
         feeds = {"input_ids": ids}
         if "attention_mask" in self._inputs:
             feeds["attention_mask"] = np.ones_like(ids)
         if "token_type_ids" in self._inputs:
             feeds["token_type_ids"] = np.zeros_like(ids)
-        found: _Floats = self._session.run([output], feeds)[0][0]
-        return found
+        return [found[0] for found in self._session.run(outputs, feeds)]
 
 
 def usable_cores() -> int:

@@ -54,6 +54,19 @@ def test_threads_and_neighbours_change_nothing(tmp_path: Path) -> None:
     assert sum(done) == 3
 
 
+def test_a_question_s_vector_and_tokens_come_from_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, tokenizer = write_hub_graph(tmp_path / "model.onnx"), write_tokenizer(tmp_path / "tokenizer.json")
+    encoder, fresh = q8(graph, tokenizer), q8(graph, tokenizer)
+    wanted = {text: fresh.encode_tokens([text], "query")[0].tolist() for text in ("hello", "world")}
+    encoder.encode(["hello"], "query")
+    monkeypatch.setattr(encoder, "_run", None)
+    assert encoder.encode_tokens(["hello"], "query")[0].tolist() == wanted["hello"]
+    monkeypatch.undo()
+    assert encoder.encode_tokens(["world"], "query")[0].tolist() == wanted["world"]
+    passage = fresh.encode_tokens(["hello"], "passage")[0].tolist()
+    assert encoder.encode_tokens(["hello"], "passage")[0].tolist() == passage
+
+
 def test_a_graph_without_them_says_what_to_do(tmp_path: Path) -> None:
     encoder = q8(write_pooled_graph(tmp_path / "model.onnx"), write_tokenizer(tmp_path / "tokenizer.json"))
     with pytest.raises(ModelError, match="ragkit prepare --force"):
