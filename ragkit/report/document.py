@@ -122,7 +122,8 @@ def protocol(policy: Policy) -> Text:
     return Text(
         f"""\
 Every v1.5 experiment is reported as a **delta against this baseline**: candidate minus baseline on the same questions,
-with an interval and a verdict. It is adopted when **{policy.primary.measure}** is better by at least
+with an interval and a verdict. It is adopted when **{policy.primary.measure}** (where the chunking differs,
+**{policy.primary.across_chunkings}**) is better by at least
 **{policy.primary.min_difference:g}** with p ≤ **{policy.level:g}**, and **{policy.guard.measure}** is not worse by
 **{policy.guard.margin:g}** or more.
 
