@@ -6,6 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ragkit.report.answers import answers_table, declining_table
+from ragkit.report.document import questions_table, ties_table, unanswerable_line
+from ragkit.report.page import folded
 from ragkit.report.summary import (
     describe_chunking,
     describe_retrieval,
@@ -35,14 +38,17 @@ def baseline_markdown(metrics: Mapping[str, Any], meta: Mapping[str, Any], timin
         f"{number(100 * metrics['losses']['coverable'], 1)} % of the judgments can be covered by some chunk.",
         markdown(losses_table(metrics)),
         "## Unanswerable questions",
-        (
-            f"{metrics['unanswerable']['n']} questions; AUROC of the best hit's score, answerable over unanswerable:"
-            f" {number(metrics['unanswerable']['auroc'])} (0.5 tells nothing)."
-        ),
+        unanswerable_line(metrics).markdown,
+        "## Answers and citations",
+        markdown(answers_table(metrics)),
+        markdown(declining_table(metrics)),
+        "## Ties",
+        markdown(ties_table(metrics)),
         "## Time and memory",
         f"On {escape(meta['environment']['processor'])}, {meta['environment']['cores']} cores.",
         markdown(timing_table(timing)),
     ]
+    parts += ["## Every question", folded(questions_table(metrics)).markdown]
     if meta["history"]:
         parts += ["## Earlier baselines of this name", markdown(history_table(metrics, meta))]
     return "\n\n".join(parts) + "\n"
