@@ -42,6 +42,10 @@ def fingerprint(environment: dict[str, Any]) -> str:
 
 def peak_memory_mb() -> float | None:
     """The most memory this process has held so far, in MB (10^6 bytes); `None` where the system can't say."""
+    # Linux first: getrusage there starts from what the parent process held when it forked.
+    for line in _read("/proc/self/status").splitlines():
+        if line.startswith("VmHWM:"):
+            return round(int(line.split()[1]) * 1024 / 1e6, 1)
     if sys.platform == "win32":
         return None
     import resource
@@ -50,22 +54,23 @@ def peak_memory_mb() -> float | None:
     return round(peak * (1 if sys.platform == "darwin" else 1024) / 1e6, 1)
 
 
-def _cpuinfo() -> str:
+def _read(path: str) -> str:
+    """A file of the proc file system; empty on systems without it."""
     try:
-        return Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
 
 
 def _processor() -> str:
-    for line in _cpuinfo().splitlines():
+    for line in _read("/proc/cpuinfo").splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
     return platform.processor() or "unknown"
 
 
 def _flags() -> list[str]:
-    for line in _cpuinfo().splitlines():
+    for line in _read("/proc/cpuinfo").splitlines():
         if line.startswith(("flags", "Features")):
             present = set(line.partition(":")[2].split())
             return [flag for flag in _CPU_FLAGS if flag in present]

@@ -118,7 +118,7 @@ def test_vectors_that_do_not_fit_are_not_kept_and_a_notice_says_so(wheel: Path, 
         texts = [str(number) for number in range(100)]
         assert kept.encode(texts, "passage").tobytes() == encoder.encode(texts, "passage").tobytes()
         print(kept.notice)
-        print(sum(1 for path in cache.rglob("*") if path.is_file()))
+        print(sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()))
     """
     said = _run(f"mount -t tmpfs -o size=40k none {cache}", body, wheel, cache).splitlines()
     assert "No space left on device" in said[0]
