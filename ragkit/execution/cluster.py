@@ -20,7 +20,7 @@ def cluster(address: str) -> Iterator[Executor]:
     except ImportError as error:
         raise UsageError("--scheduler takes an extra: pip install 'ragkit[cluster]'") from error
     try:
-        client = Client(address, timeout="10s", set_as_default=False)
+        client = Client(address, timeout="5s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise UsageError(f"--scheduler {address}: no Dask scheduler there: {error}") from error
     # pure: the same task twice is two tasks. Closing the executor cancels what still waits.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ragkit.errors import FileError, UsageError
+from ragkit.files import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +37,12 @@ def check_notebook(path: Path, parameters: Mapping[str, Any]) -> None:
     """
     import papermill
     from jupyter_client.kernelspec import NoSuchKernel, get_kernel_spec
-    from papermill.iorw import load_notebook_node
 
-    try:
-        declared = papermill.inspect_notebook(str(path))
-        kernel = str(load_notebook_node(str(path)).metadata.get("kernelspec", {}).get("name", "python3"))
-    except (OSError, ValueError, AttributeError, papermill.PapermillException) as error:
-        raise FileError(
-            f"{path}: not a notebook that can be read: {' '.join(str(error).split()) or 'empty'}"
-        ) from error
+    content = read_json(path)
+    if not isinstance(content, dict) or content.get("nbformat") != 4 or not content.get("cells"):
+        raise FileError(f"{path}: not a Jupyter notebook (nbformat 4) with cells")
+    declared = papermill.inspect_notebook(str(path))
+    kernel = str(content["metadata"].get("kernelspec", {}).get("name", "python3"))
     if not declared:
         raise UsageError(f"{path}: no parameters: tag the cell that sets {', '.join(parameters)} with `parameters`")
     problems = [f"{path}: has no parameter {name}" for name in parameters if name not in declared]

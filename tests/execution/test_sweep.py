@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +38,25 @@ def committed(name: str) -> list[bytes]:
     return [(REPORTS / f"{name}{ending}").read_bytes() for ending in (".json", ".qmd")]
 
 
+class Here(Executor):
+    """Does at once what it is given, in this process: the kernels are the same, and it is faster."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - an executor hands on whatever was raised
+            future.set_exception(error)
+        return future
+
+
 @pytest.fixture
-def in_threads(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From its call on, notebooks are executed from threads of this process: the kernels are the same, and it is faster."""
-    return lambda: monkeypatch.setattr("ragkit.execution.executors.processes", ThreadPoolExecutor)
+def executed_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From its call on, no worker processes."""
+    return lambda: monkeypatch.setattr("ragkit.execution.executors.processes", Here)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -66,7 +81,7 @@ def alive(pid: int) -> bool:
 
 
 def test_better_is_adopted_worse_rejected_equal_undecided(
-    sweep_file: Sweeping, in_threads: Callable[[], None], capsys: pytest.CaptureFixture[str]
+    sweep_file: Sweeping, executed_here: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = sweep_file("better", notebook=EVALUATE, good=BETTER, bad=WORSE, same=EQUAL)
     assert run(["sweep", path, "--workers", "2"]) == 0
@@ -88,7 +103,7 @@ def test_better_is_adopted_worse_rejected_equal_undecided(
     notebooks = sorted(path.name for path in Path("eval/runs/better").glob("*.ipynb"))
     assert notebooks == sorted(f"{row['config_id']}.ipynb" for row in found["configurations"])
 
-    in_threads()
+    executed_here()
     for name, entry, verdict in (("worse", WORSE, "reject"), ("equal", EQUAL, "cannot decide: not significant")):
         assert run(["sweep", sweep_file(name, one=entry)]) == 0
         assert verdicts(name) == {"one": verdict}
@@ -109,7 +124,9 @@ def test_better_is_adopted_worse_rejected_equal_undecided(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_killed_worker_and_ctrl_c_end_in_the_same_bytes(sweep_file: Sweeping, in_threads: Callable[[], None]) -> None:
+def test_a_killed_worker_and_ctrl_c_end_in_the_same_bytes(
+    sweep_file: Sweeping, executed_here: Callable[[], None]
+) -> None:
     path = sweep_file("better", good=BETTER, bad=WORSE)
     command = ["sweep", path, "--workers", "2"]
     hold = Path("hold")
@@ -142,7 +159,7 @@ def test_a_killed_worker_and_ctrl_c_end_in_the_same_bytes(sweep_file: Sweeping, 
     disturbed = committed("better")
     assert verdicts("better")["good"] == "adopt"
 
-    in_threads()
+    executed_here()
     shutil.rmtree("eval/runs")
     shutil.rmtree(REPORTS)
     Path("eval/ledger.jsonl").unlink()
@@ -151,9 +168,9 @@ def test_a_killed_worker_and_ctrl_c_end_in_the_same_bytes(sweep_file: Sweeping, 
 
 
 def test_a_failed_configuration_keeps_its_traceback_and_the_others_go_on(
-    sweep_file: Sweeping, in_threads: Callable[[], None], capsys: pytest.CaptureFixture[str]
+    sweep_file: Sweeping, executed_here: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    in_threads()
+    executed_here()
     Path("eval/corpus/long.txt").write_text("word " * 700, encoding="utf-8")  # beyond what the model reads
     assert run(["freeze", "--allow", "dirty"]) == 0
     path = sweep_file("better", good=BETTER, huge="chunking.chunk_size = 4000")
