@@ -10,8 +10,7 @@ from typing import Any
 from ragkit.comparison import Comparison, Metrics, Policy, compare, holm, ledger
 from ragkit.comparison.compare import primary_measure
 from ragkit.execution.grid import Sweep
-
-SCHEMA = "ragkit-sweep-1"
+from ragkit.report.sweep import SCHEMA
 
 
 def judge(

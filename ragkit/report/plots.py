@@ -195,23 +195,24 @@ def quality_and_cost(found: Mapping[str, Any], timing: Mapping[str, Any]) -> Fig
     rows = [row for row in found["configurations"] if row.get("measures") and row["label"] in timing["configurations"]]
     deltas = [next(d for d in row["measures"] if d["measure"] == found["primary"]) for row in rows]
     gains = [delta["difference"] for delta in deltas]
-    ends = [
-        [max(0.0, d["difference"] - (d["low"] or 0.0)) if d["low"] is not None else 0.0 for d in deltas],
-        [max(0.0, d["high"] - d["difference"]) if d["high"] is not None else 0.0 for d in deltas],
-    ]
+    below = [0.0 if d["low"] is None else max(0.0, d["difference"] - d["low"]) for d in deltas]
+    above = [0.0 if d["high"] is None else max(0.0, d["high"] - d["difference"]) for d in deltas]
+    times, base = timing["configurations"], found["baseline"]
     costs = {
-        "index, MB": [row["index_bytes"] / 1e6 for row in rows],
-        "median time for one question, ms": [timing["configurations"][row["label"]]["p50"] for row in rows],
+        "index, MB": (base["index_bytes"] / 1e6, [row["index_bytes"] / 1e6 for row in rows]),
+        "median time for one question, ms": (times["baseline"]["p50"], [times[row["label"]]["p50"] for row in rows]),
     }
     figure, panels = pyplot.subplots(2, figsize=(WIDTH, 6.4))
     pyplot.close(figure)
-    for axes, (name, values) in zip(panels, costs.items(), strict=True):
+    for axes, (name, (cost, values)) in zip(panels, costs.items(), strict=True):
         axes.axhline(0, color=INK, lw=0.8)
-        axes.errorbar(values, gains, yerr=ends, fmt="o", color=BLUE, elinewidth=1.0, capsize=2, ms=5)
+        axes.plot([cost], [0], "D", color=ORANGE, ms=7, label="baseline")
+        axes.errorbar(values, gains, yerr=[below, above], fmt="o", color=BLUE, elinewidth=1.0, capsize=2, ms=5)
         for place, (value, gain) in enumerate(zip(values, gains, strict=True), start=1):
             axes.annotate(str(place), (value, gain), (5, 5), textcoords="offset points", fontsize=9)
         axes.set(xlabel=name, ylabel=f"difference in {found['primary']}")
         axes.margins(x=0.08)
+        axes.legend(loc="best")
     key = ", ".join(f"{place} {row['label']}" for place, row in enumerate(rows, start=1))
     panels[0].set_title(_lines(key, 95), loc="left", fontsize=9)
     told = ", ".join(f"{row['label']} {gain:+.3f}" for row, gain in zip(rows, gains, strict=True))

@@ -14,8 +14,6 @@ from ragkit.report.page import Text
 from ragkit.report.tables import Table, escape, markdown, number, table
 
 SCHEMA = "ragkit-sweep-1"
-SHOWN = 25
-"""Questions that got worse which Markdown lists of a configuration; the JSON has all."""
 QUESTION_WIDTH = 80
 
 
@@ -62,17 +60,18 @@ def results_table(found: Mapping[str, Any]) -> Table:
         rows.append(
             (
                 row["label"],
+                row["verdict"],
                 _signed(main.get("difference")),
                 "–" if main.get("low") is None else f"{_signed(main['low'])} to {_signed(main['high'])}",
                 number(row.get("p"), 4),
                 number(row.get("p_holm"), 4),
                 *(_signed(measures.get(name, {}).get("difference")) for name in others),
                 row.get("guard", {}).get("state", "–"),
-                row["verdict"],
             )
         )
-    columns = ("configuration", f"#{primary}", "#95 % interval", "#p", "#p (Holm)", *(f"#{name}" for name in others))
-    return table("Differences from the baseline on dev", (*columns, "guard", "verdict"), rows)
+    columns = ("configuration", "verdict", f"#{primary}", "#95 % interval", "#p", "#p (Holm)")
+    names = (f"#{name}" for name in others)
+    return table("Differences from the baseline on dev", (*columns, *names, "guard"), rows)
 
 
 def test_table(found: Mapping[str, Any]) -> Table:
@@ -168,9 +167,9 @@ def undetected_text(found: Mapping[str, Any]) -> Text:
     if not rows:
         return Text("No configuration differs from the baseline.")
     low, high = min(row["detectable"] for row in rows), max(row["detectable"] for row in rows)
-    between = number(low) if number(low) == number(high) else f"{number(low)} to {number(high)}, by configuration"
+    between = number(low) if number(low) == number(high) else f"{number(low)} to {number(high)} (by configuration)"
     parts = [
-        f"With {rows[0]['n']} dev questions, a mean difference in {primary} below {between}, would mostly go unnoticed (80 %"
+        f"With {rows[0]['n']} dev questions, a mean difference in {primary} below {between} would mostly go unnoticed (80 %"
         f" power at p ≤ {level:g}, before Holm's correction for {len(rows)} configurations)."
     ]
     if found["test"]:
@@ -185,7 +184,8 @@ def undetected_text(found: Mapping[str, Any]) -> Text:
 def sweep_markdown(found: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
     """`NAME.md`."""
     worse, tested = worse_table(found), test_table(found)
-    shown = [row for rows in _grouped(worse.rows) for row in rows[:SHOWN]]
+    best = (found["promoted"] or {}).get("label")
+    shown = tuple(row for row in worse.rows if row[0] == best)
     parts = [
         f"# {escape(headline(found))}",
         "Made by `ragkit sweep`. Differences are configuration - baseline on the same questions.",
@@ -199,9 +199,9 @@ def sweep_markdown(found: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
         markdown(cost_table(found, timing)),
         "## What the questions could not show",
         undetected_text(found).markdown,
-        f"## {worse.title}: {len(worse.rows)}",
-        markdown(replace(worse, rows=tuple(shown))),
-        "" if len(shown) == len(worse.rows) else f"{len(worse.rows) - len(shown)} more are in the JSON.",
+        f"## {worse.title} with {escape(best)}: {len(shown)}" if best else "",
+        markdown(replace(worse, rows=shown)) if shown else "",
+        "What got worse with the others is in the JSON and on the page." if best else "",
         "## Configurations",
         markdown(settings_table(found)),
     ]
@@ -211,13 +211,6 @@ def sweep_markdown(found: Mapping[str, Any], timing: Mapping[str, Any]) -> str:
 def document(name: str) -> str:
     """`NAME.qmd`, to which people may add words; its numbers come from the JSON beside it."""
     return (Path(__file__).parent / "sweep.qmd").read_text(encoding="utf-8").replace("SWEEP", name)
-
-
-def _grouped(rows: Sequence[tuple[str, ...]]) -> list[list[tuple[str, ...]]]:
-    groups: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    for row in rows:
-        groups.setdefault(row[:2], []).append(row)
-    return list(groups.values())
 
 
 def _has(found: Mapping[str, Any], measure: str) -> bool:
