@@ -31,7 +31,7 @@ from ragkit.embedding import Encoder, TextError, cached, load_encoder
 from ragkit.errors import DataError, EncodingError, Problem, UsageError
 from ragkit.files import canonical_json, replacing_directory, sha256_file, write_atomic
 from ragkit.ingest import read_corpus
-from ragkit.measures import QuestionScore, Scorer
+from ragkit.measures import QuestionScore, Scorer, leave_out_unreached
 from ragkit.measures.latency import nearest_rank
 from ragkit.records import Chunk, Document, Progress, Question, Target, Trace
 from ragkit.report.metrics import Evaluation, metrics, stable_files
@@ -99,7 +99,7 @@ def run(
                 index.encoder.description,
                 questions,
                 splits,
-                _measure(settings, documents, chunks, index.encoder, questions, targets, traces),
+                _measure(settings, documents, chunks, index.encoder, questions, targets, traces, notice),
                 score_answers(given, questions, targets, index.store),
                 None if answers is None else sha256_file(answers),
             )
@@ -320,6 +320,7 @@ def _measure(
     questions: Sequence[Question],
     targets: Mapping[str, Sequence[Target]],
     traces: Sequence[Trace],
+    notice: Callable[[str], None],
 ) -> list[QuestionScore]:
     scorer = Scorer(
         documents,
@@ -334,6 +335,10 @@ def _measure(
         scorer.score(question, targets.get(question.id, ()), trace)
         for question, trace in zip(questions, traces, strict=True)
     ]
+    scores, unreached = leave_out_unreached(scores)
+    if unreached:
+        k = settings.retrieval.candidate_k
+        notice(f"{', '.join(unreached)} left out: {k} candidates hold too few tokens; raise retrieval.candidate_k")
     return [of_unknown_index(s) for s in scores] if isinstance(settings.retrieval, ExternalRetrieval) else scores
 
 

@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
 
-from ragkit.errors import UsageError
 from ragkit.measures.coverage import Coverage, Interval
 from ragkit.records import Chunk, Target
 
@@ -78,18 +77,11 @@ def covered_within(
     )
 
 
-def check_reach(budget: int, candidates: Sequence[Chunk], tokens: Tokens, *, exhausted: bool, where: str) -> None:
-    """Refuse a budget that the candidates cannot fill: the measure would count what was never looked at.
-
-    `exhausted`: the retriever had no more to give. Raises `UsageError`, naming the question `where`.
-    """
+def reaches(budget: int, candidates: Sequence[Chunk], tokens: Tokens) -> bool:
+    """Whether the candidates fill a budget; else the measure would count what was never looked at."""
     reached = 0
     for chunk in candidates:
-        if exhausted or reached >= budget:
-            return
+        if reached >= budget:
+            return True
         reached += tokens.count(chunk)
-    if not exhausted and reached < budget:
-        raise UsageError(
-            f"{where}: Recall@{budget}tok: the {len(candidates)} candidates hold only {reached} tokens:"
-            " raise retrieval.candidate_k"
-        )
+    return reached >= budget

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ragkit.errors import DataError, Problem, UsageError
 from ragkit.measures import contract
-from ragkit.measures.budget import Tokens, TokenSpans, check_reach, covered_within, starts
+from ragkit.measures.budget import Tokens, TokenSpans, covered_within, reaches, starts
 from ragkit.measures.chance import BudgetChance, document_chance, recall_chance
 from ragkit.measures.coverage import ChunkIndex, Coverage
 from ragkit.measures.document_unit import collapse, document_grades
@@ -31,7 +31,8 @@ class QuestionScore:
     that each covers. `slots` are the judgments' places for nDCG and for export, over the whole depth.
     `values`, `chance` and `bounds` (worst, best over tied orders) go by measure name; a measure that is
     not defined here (evidence without a judged quote or block) is absent. A question without judgments
-    has none of them: `judged` is false.
+    has none of them: `judged` is false. `unreached` names the token budgets that its candidates do not
+    fill, whose values are not to be used (`leave_out_unreached`).
     """
 
     id: str
@@ -47,6 +48,7 @@ class QuestionScore:
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     coverable: tuple[bool, ...] = ()
     losses: tuple[Loss, ...] = ()
+    unreached: tuple[str, ...] = ()
 
     @property
     def judged(self) -> bool:
@@ -112,8 +114,8 @@ class Scorer:
         """Score one question. `trace` is `None` when the run does not answer it, which scores 0.
 
         `targets` are the judgments that were located; grades and denominators come from the labels, so
-        a judgment that was not located still counts. Raises `UsageError` when the candidates do not
-        reach a token budget, or in the document unit `depth` documents, and the corpus is not exhausted.
+        a judgment that was not located still counts. Raises `UsageError` when in the document unit the
+        candidates do not reach `depth` documents and the corpus is not exhausted.
         """
         view = self._view(question, targets, trace or Trace((), (), ()))
         hits = view.trace.hits
@@ -137,7 +139,7 @@ class Scorer:
             for name, k in zip(contract.RECALLS, contract.RECALL_CUTOFFS, strict=True)
         }
         if self.unit == "passage":
-            self._add_text_measures(question.id, targets, view, values, (lows, highs), chance)
+            self._add_text_measures(targets, view, values, (lows, highs), chance)
         coverable = tuple(count > 0 for count in view.counts)
         return replace(
             score,
@@ -148,11 +150,11 @@ class Scorer:
             bounds={name: (lows[name], highs[name]) for name in contract.MEASURES if name in lows},
             coverable=coverable,
             losses=find_losses(view.trace, view.covered, self.depth, view.located, coverable),
+            unreached=self._unreached(view),
         )
 
     def _add_text_measures(
         self,
-        question: str,
         targets: Sequence[Target],
         view: _View,
         values: dict[str, float],
@@ -164,10 +166,6 @@ class Scorer:
         found = evidence(self._coverage, [hit.chunk for hit in hits[: contract.EVIDENCE_CUTOFF]], targets)
         if found is not None:
             values.update(zip(contract.EVIDENCE, found, strict=True))
-        candidates = [hit.chunk for hit in view.trace.candidates]
-        for budget in contract.TOKEN_BUDGETS:
-            exhausted = self._exhausted(view.trace)
-            check_reach(budget, candidates, self._tokens, exhausted=exhausted, where=f"question {question}")
         lengths = [self._tokens.count(hit.chunk) for hit in hits]
         fewest, most = start_bounds([hit.score for hit in hits], lengths)
         for into, before in zip((values, *bounds), (starts(lengths), most, fewest), strict=True):
@@ -237,6 +235,14 @@ class Scorer:
             name: len(covered_within(budget, chunks, before, targets, self._tokens, self._coverage)) / judgments
             for name, budget in zip(contract.BUDGET_RECALLS, contract.TOKEN_BUDGETS, strict=True)
         }
+
+    def _unreached(self, view: _View) -> tuple[str, ...]:
+        """The token budgets that this question's candidates don't fill although the retriever had more to give."""
+        if self.unit == "document" or self._exhausted(view.trace):
+            return ()
+        candidates = [hit.chunk for hit in view.trace.candidates]
+        budgets = zip(contract.BUDGET_RECALLS, contract.TOKEN_BUDGETS, strict=True)
+        return tuple(name for name, budget in budgets if not reaches(budget, candidates, self._tokens))
 
     def _exhausted(self, trace: Trace) -> bool:
         return len(trace.candidates) < self._candidate_k or len(trace.candidates) >= len(self._index.chunks)

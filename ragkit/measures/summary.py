@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, TypeVar
 
 from ragkit.errors import UsageError
 from ragkit.measures import contract
@@ -12,6 +12,8 @@ from ragkit.measures.intervals import estimates, mean
 from ragkit.measures.losses import STAGES
 from ragkit.measures.scorecard import QuestionScore
 from ragkit.records import Estimate
+
+Value = TypeVar("Value")
 
 UNTYPED: Final = "(none)"
 """Stands for the type of a question that has none."""
@@ -65,6 +67,24 @@ def tie_exposure(scores: Iterable[QuestionScore]) -> dict[str, TieExposure]:
             questions = sum(worst != best for worst, best in bounds)
             result[name] = TieExposure(questions, mean([w for w, _ in bounds]), mean([b for _, b in bounds]))
     return result
+
+
+def leave_out_unreached(scores: Iterable[QuestionScore]) -> tuple[list[QuestionScore], list[str]]:
+    """Drop each token budget that some question's candidates don't fill, and say which.
+
+    It is dropped for every question: a mean over those that happen to reach it would be another measure.
+    """
+    kept = list(scores)
+    unreached = {name for score in kept for name in score.unreached}
+    if not unreached:
+        return kept, []
+
+    def without(values: Mapping[str, Value]) -> dict[str, Value]:
+        return {name: value for name, value in values.items() if name not in unreached}
+
+    return [replace(s, values=without(s.values), chance=without(s.chance), bounds=without(s.bounds)) for s in kept], [
+        name for name in contract.MEASURES if name in unreached
+    ]
 
 
 def count_losses(scores: Iterable[QuestionScore]) -> dict[str, int]:

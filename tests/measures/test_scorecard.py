@@ -13,6 +13,7 @@ from ragkit.measures import (
     Scorer,
     count_losses,
     coverable_share,
+    leave_out_unreached,
     summarise,
     summarise_by_type,
     tie_exposure,
@@ -138,11 +139,27 @@ def test_fewer_candidates_than_the_depth_are_refused(scorer):
     assert scorer(depth=20).depth == 20
 
 
-def test_budget_that_the_candidates_cannot_fill_is_refused(scorer, trace, judged):
+def test_a_budget_that_the_candidates_cannot_fill_is_named(scorer, trace, judged):
     places = [(d, 0) for d in range(12)]
-    with pytest.raises(UsageError, match=r"question q: Recall@1000tok: the 12 candidates hold only 120 tokens"):
-        scorer(candidate_k=12).score(*judged((0, 0)), trace(*places))
-    scorer(candidate_k=13).score(*judged((0, 0)), trace(*places))  # the retriever had no more to give
+    assert scorer(candidate_k=12).score(*judged((0, 0)), trace(*places)).unreached == (
+        "Recall@1000tok", "Recall@2000tok", "Recall@4000tok",
+    )  # fmt: skip
+    exhausted = scorer(candidate_k=13).score(*judged((0, 0)), trace(*places))  # the retriever had no more to give
+    assert exhausted.unreached == ()
+
+
+def test_a_budget_that_one_question_cannot_fill_is_left_out_for_all(scorer, trace, judged):
+    places = [(d, 0) for d in range(12)]
+    short = scorer(candidate_k=12).score(*judged((0, 0)), trace(*places))
+    full = scorer(candidate_k=13).score(*judged((0, 0)), trace(*places))
+    kept, names = leave_out_unreached([full, short])
+    assert names == ["Recall@1000tok", "Recall@2000tok", "Recall@4000tok"]
+    for score in kept:
+        assert set(score.values).isdisjoint(names)
+        assert set(score.chance).isdisjoint(names)
+        assert set(score.bounds).isdisjoint(names)
+        assert "Recall@5" in score.values
+    assert leave_out_unreached([full]) == ([full], [])
 
 
 def test_budget_is_not_refused_when_every_chunk_of_the_corpus_is_a_candidate(scorer, trace, judged):
