@@ -64,7 +64,7 @@ def sweep_command(file: Path, workers: int, scheduler: str | None, yes: bool, no
             sweep,
             cache=cache_root(),
             open_executor=open_executor,
-            workers=workers,
+            at_once=workers if scheduler is None else len(rows),
             policy=read_policy(DEFAULT_PATH) if DEFAULT_PATH.exists() else Policy(),
             book=DEFAULT_PATH.with_name("ledger.jsonl"),
             confirm=not no_confirm,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -24,7 +24,7 @@ RUNS = Path("eval/runs")
 ATTEMPTS = 3
 """How often a configuration is tried whose process or kernel dies (not: whose notebook fails)."""
 POLL = 0.5
-"""Seconds between two looks at who is running."""
+"""Seconds: where waiting without end can't be interrupted, it is for so long."""
 State = Literal["kept", "waiting", "running", "again", "done", "failed"]
 Watch = Callable[[str, State, str], None]
 """Called with a configuration's label, its new state, and a remark."""
@@ -44,7 +44,9 @@ def run_folder(sweep: Sweep, variant: Variant) -> Path:
     return RUNS / sweep.name / variant.config_id
 
 
-def execute_sweep(sweep: Sweep, data: Mapping[str, str | None], open_executor: Open, watch: Watch) -> Executed:
+def execute_sweep(
+    sweep: Sweep, data: Mapping[str, str | None], open_executor: Open, at_once: int, watch: Watch
+) -> Executed:
     """Execute what is missing; `data` are the hashes of the dataset that results must have been made with.
 
     A configuration that fails leaves its notebook, with the traceback, and the others go on. Interrupted, it leaves
@@ -62,7 +64,7 @@ def execute_sweep(sweep: Sweep, data: Mapping[str, str | None], open_executor: O
         for variant in missing:
             shutil.rmtree(run_folder(sweep, variant), ignore_errors=True)
         try:
-            errors = _execute({each.label: tasks[each.label] for each in missing}, open_executor, watch)
+            errors = _execute({each.label: tasks[each.label] for each in missing}, open_executor, at_once, watch)
         finally:
             _sweep_up(folder)
     found = {each.label: _finished(sweep, each, data) for each in sweep.variants}
@@ -80,20 +82,14 @@ def _task(sweep: Sweep, variant: Variant) -> Task:
     return Task(str(sweep.notebook.absolute()), f"{folder}.ipynb", str(Path.cwd()), parameters)
 
 
-def _execute(tasks: Mapping[str, Task], open_executor: Open, watch: Watch) -> dict[str, str]:
+def _execute(tasks: Mapping[str, Task], open_executor: Open, at_once: int, watch: Watch) -> dict[str, str]:
     """What went wrong, by label. A dead worker takes its whole pool along, so what is left gets a new one."""
     left, errors = dict(tasks), dict[str, str]()
     for attempt in range(ATTEMPTS):
         if not left:
             break
         with open_executor() as executor:
-            futures: dict[Future[None], str] = {}
-            for label, task in left.items():
-                try:
-                    futures[executor.submit(work, task)] = label
-                except BrokenExecutor:
-                    break
-            for label, error in _results(futures, watch):
+            for label, error in _results(executor, dict(left), at_once, watch):
                 errors.pop(label, None)
                 if error is not None:
                     errors[label] = failure(error)
@@ -105,18 +101,22 @@ def _execute(tasks: Mapping[str, Task], open_executor: Open, watch: Watch) -> di
     return errors
 
 
-def _results(futures: Mapping[Future[None], str], watch: Watch) -> Iterator[tuple[str, BaseException | None]]:
-    """What became of each, as they end."""
-    running: set[Future[None]] = set()
-    left = set(futures)
-    while left:
-        done, left = wait(left, POLL, FIRST_COMPLETED)
-        for future in left - running:
-            if future.running():
-                running.add(future)
-                watch(futures[future], "running", "")
-        for future in done:
-            yield futures[future], future.exception()
+def _results(
+    executor: Executor, waiting: dict[str, Task], at_once: int, watch: Watch
+) -> Iterator[tuple[str, BaseException | None]]:
+    """What became of each, as they end; of none that a broken executor didn't take."""
+    futures: dict[Future[None], str] = {}
+    while waiting or futures:
+        while waiting and len(futures) < at_once:
+            label = next(iter(waiting))
+            task = waiting.pop(label)
+            try:
+                futures[executor.submit(work, task)] = label
+                watch(label, "running", "")
+            except BrokenExecutor:
+                waiting.clear()
+        for future in wait(futures, POLL, FIRST_COMPLETED).done:
+            yield futures.pop(future), future.exception()
 
 
 def _finished(sweep: Sweep, variant: Variant, data: Mapping[str, str | None]) -> Metrics | None:

@@ -45,7 +45,7 @@ def run_sweep(
     *,
     cache: Path,
     open_executor: Open,
-    workers: int,
+    at_once: int,
     policy: Policy,
     book: Path,
     confirm: bool,
@@ -60,14 +60,14 @@ def run_sweep(
     baseline, documents = _baseline(sweep), read_corpus(Path(sweep.baseline.dataset.corpus))
     data = _data(sweep.baseline, documents)
     _check_data(sweep, baseline, data)
-    executed = execute_sweep(sweep, data, open_executor, watch)
+    executed = execute_sweep(sweep, data, open_executor, at_once, watch)
     seconds = time.perf_counter() - started
     if not executed.metrics:
         reasons = "\n".join(f"{label}: {reason}" for label, reason in executed.failures.items())
         raise FileError(f"{sweep.name}: no configuration has results\n{reasons}")
     found = judge(sweep, executed.metrics, baseline, policy, book, confirm=confirm)
     path = REPORTS / f"{sweep.name}.json"
-    timing = _timing(sweep, executed, documents, cache, workers, seconds, path.with_suffix(".timing.json"))
+    timing = _timing(sweep, executed, documents, cache, at_once, seconds, path.with_suffix(".timing.json"))
     page = path.with_suffix(".qmd")
     write_atomic(path, canonical_json(found))
     write_atomic(path.with_suffix(".timing.json"), canonical_json(timing))
@@ -100,7 +100,7 @@ def _check_data(sweep: Sweep, baseline: Metrics, data: Mapping[str, str | None])
 
 
 def _timing(
-    sweep: Sweep, executed: Executed, documents: list[Document], cache: Path, workers: int, seconds: float, path: Path
+    sweep: Sweep, executed: Executed, documents: list[Document], cache: Path, at_once: int, seconds: float, path: Path
 ) -> dict[str, Any]:
     """What the sweep cost; unchanged when nothing was executed."""
     if not executed.ran and path.exists():
@@ -115,7 +115,7 @@ def _timing(
             rows[variant.label] = _cost(variant.settings, cost, documents, speed)
     machine = environment.describe()
     return {
-        "workers": workers,
+        "at_once": at_once,
         "seconds": seconds if whole else None,
         "characters_per_second": speed,
         "environment": machine,

@@ -122,9 +122,9 @@ def cost_table(found: Mapping[str, Any], timing: Mapping[str, Any]) -> Table:
 
 def cost_text(timing: Mapping[str, Any]) -> Text:
     """How the times were taken."""
-    workers, seconds = timing["workers"], timing["seconds"]
+    at_once, seconds = timing["at_once"], timing["seconds"]
     whole = "" if seconds is None else f" The sweep took {seconds:.0f} s."
-    busy = "one at a time" if workers == 1 else f"{workers} at a time, so their times include waiting for each other"
+    busy = "one at a time" if at_once == 1 else f"{at_once} at a time, so their times include waiting for each other"
     return Text(
         f"Configurations were executed {busy}, on {escape(timing['environment']['processor'])}. Indexing is parsing,"
         f" chunking, and embedding without a cache at the measured {timing['characters_per_second']:,.0f} characters a"
