@@ -20,6 +20,7 @@ from ragkit import config
 from ragkit.chunking import chunk_document
 from ragkit.comparison import compare, read_metrics, read_policy
 from ragkit.embedding import cache_root
+from ragkit.errors import EncodingError
 from ragkit.experiment import run
 from ragkit.files import read_json, write_atomic
 from ragkit.ingest import read_corpus
@@ -34,6 +35,7 @@ PASSAGES: dict[str, list[str]] = {
     "random order of the same chunks": ["--random"],
     "dense without E5's prefixes": ["model.query_prefix=''", "model.passage_prefix=''"],
     "dense, chunks of 250 characters": ["chunking.chunk_size=250"],
+    "dense, chunks of 700 characters": ["chunking.chunk_size=700"],
     "dense, chunks of 1000 characters": ["chunking.chunk_size=1000"],
 }
 UNIT = "evaluation.unit=document"
@@ -63,16 +65,23 @@ def _silent(_label: str, _total: int | None) -> Iterator[Progress]:
     yield lambda _: None
 
 
-def evaluate(name: str, overrides: list[str], split: str, folder: Path) -> Path:
-    """Run one system; the path of its metrics.json."""
+def evaluate(name: str, overrides: list[str], split: str, folder: Path) -> Path | str:
+    """Run one system; the path of its metrics.json, or why it can't be run on this corpus."""
     print(f"running: {name} {' '.join(overrides)}", file=sys.stderr, flush=True)
     chosen = [f"dataset.split={split}", *(o for o in overrides if not o.startswith("--"))]
     settings = config.load(config.DEFAULT_PATH, chosen)
     if "--random" in overrides:
         settings = config.external(settings, "card:random_order", None, None)
     out = folder / str(len(list(folder.iterdir())))
-    run(settings, cache=cache_root(), out=out, progress=_silent, notice=print)
+    try:
+        run(settings, cache=cache_root(), out=out, progress=_silent, notice=print)
+    except EncodingError as error:
+        return str(error)
     return out / "metrics.json"
+
+
+def _scored(runs: dict[str, Path | str]) -> dict[str, Path]:
+    return {name: path for name, path in runs.items() if isinstance(path, Path)}
 
 
 def score_table(runs: dict[str, Path], measures: list[str]) -> str:
@@ -105,9 +114,15 @@ def card(split: str) -> str:
     """The section's Markdown."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        passages = {label: evaluate(label, overrides, split, folder) for label, overrides in PASSAGES.items()}
-        documents = {label: evaluate(label, overrides, split, folder) for label, overrides in DOCUMENTS.items()}
-        base = read_json(passages[V14])
+        passages: dict[str, Path | str] = {
+            label: evaluate(label, overrides, split, folder) for label, overrides in PASSAGES.items()
+        }
+        documents: dict[str, Path | str] = {
+            label: evaluate(label, overrides, split, folder) for label, overrides in DOCUMENTS.items()
+        }
+        refused = [f"Refused, {name}: {why}." for name, why in passages.items() if isinstance(why, str)]
+        scored, by_document = _scored(passages), _scored(documents)
+        base = read_json(scored[V14])
         chance = {k: base["measures"][f"Recall@{k}"]["chance"] for k in (1, 5, 10)}
         return "\n\n".join(
             [
@@ -118,13 +133,14 @@ def card(split: str) -> str:
                 + ", ".join(f"Recall@{k} {number(value)}" for k, value in chance.items())
                 + ". Means with 95 % intervals; p-values are those of the paired sign-flip test, uncorrected.",
                 "Passages, Recall as in docs/methodology.qmd:",
-                score_table(passages, ["Recall@5", "Recall@10", "nDCG@10", "Recall@1000tok"]),
+                score_table(scored, ["Recall@5", "Recall@10", "nDCG@10", "Recall@1000tok"]),
+                *refused,
                 "Recall@5 by type:",
-                type_table(passages, "Recall@5"),
+                type_table(scored, "Recall@5"),
                 'Documents (`unit = "document"`), where every hit of a judged document counts:',
-                score_table(documents, ["Recall@1", "Recall@5", "nDCG@10"]),
+                score_table(by_document, ["Recall@1", "Recall@5", "nDCG@10"]),
                 "Recall@5 of documents by type:",
-                type_table(documents, "Recall@5"),
+                type_table(by_document, "Recall@5"),
             ]
         )
 
