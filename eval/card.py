@@ -38,11 +38,11 @@ PASSAGES: dict[str, list[str]] = {
     "dense, chunks of 700 characters": ["chunking.chunk_size=700"],
     "dense, chunks of 1000 characters": ["chunking.chunk_size=1000"],
 }
-UNIT = "evaluation.unit=document"
+UNIT = ["evaluation.unit=document", "retrieval.candidate_k=1000"]  # all chunks: ten documents are wanted
 DOCUMENTS: dict[str, list[str]] = {
-    V14: [UNIT],
-    "random order": [UNIT, "--random"],
-    "BM25 (FTS5)": [UNIT, "retrieval.strategy=bm25"],
+    V14: UNIT,
+    "random order": [*UNIT, "--random"],
+    "BM25 (FTS5)": [*UNIT, "retrieval.strategy=bm25"],
 }
 
 
