@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,18 @@ def test_only_new_texts_are_embedded_each_once_in_their_order(tmp_path: Path) ->
     assert encoder.asked == ["a", "c"]
     assert sum(done) == 5
     assert vectors.tobytes() == Counting().encode(["a", "b", "c", "a", "d"], "passage").tobytes()
+
+
+def test_two_runs_side_by_side_embed_a_text_once(tmp_path: Path) -> None:
+    """Each has read the cache before the other embeds; the second waits for the first, and then knows its vectors."""
+    encoders = Counting(), Counting()
+    runs = [CachedEncoder(encoder, tmp_path) for encoder in encoders]
+    for run in runs:
+        run.encode([], "passage")
+    with ThreadPoolExecutor() as threads:
+        one, two = threads.map(lambda run: run.encode(TEXTS, "passage").tobytes(), runs)
+    assert one == two
+    assert sorted([*encoders[0].asked, *encoders[1].asked]) == sorted(TEXTS)
 
 
 def test_queries_are_never_cached(tmp_path: Path) -> None:
