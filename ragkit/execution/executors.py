@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -53,6 +54,8 @@ def _begin(temporary: str) -> None:
     """Temporary files go where the parent removes them; stopping lets papermill end its kernel."""
     os.environ["TMPDIR"] = temporary
     tempfile.tempdir = temporary
+    # asyncio logs that nobody awaited the cell of a kernel that was stopped; what fails is told by its exception.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
 

@@ -25,6 +25,8 @@ def headline(metrics: Mapping[str, Any]) -> str:
 
 def describe_chunking(configuration: Mapping[str, Any]) -> str:
     """The chunking in a few words, every parameter but the separators."""
+    if configuration["retrieval"]["strategy"] == "external":
+        return "its own chunks"
     return _described(configuration["chunking"], {"separators"})
 
 
