@@ -6,6 +6,7 @@ PIP_FLAGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := $(VENV)/.peers
 STRIP := --keep-id --extra-keys "metadata.papermill cell.metadata.papermill metadata.language_info.version"
 
 .DEFAULT_GOAL := help
@@ -18,6 +19,10 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ragkit needs Python 3.11 or newer: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install $(PIP_FLAGS) --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(PEERS): $(READY)
+	$(BIN)/python -m pip install $(PIP_FLAGS) --constraint constraints.txt --editable '.[dev,bench]'
 	@touch $@
 
 setup: $(READY) ## make .venv from constraints.txt
@@ -42,7 +47,7 @@ format: $(READY) ## put the code into its one form
 	$(BIN)/ruff format
 	$(BIN)/nbstripout $(STRIP) notebooks/*.ipynb
 
-bench: $(READY) ## measure speed against peers, in one process run
+bench: $(PEERS) ## measure speed against peers (about 40 minutes), into benchmarks/RESULTS.md
 	$(BIN)/ragkit prepare
 	$(BIN)/python benchmarks/run.py
 
