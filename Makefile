@@ -10,7 +10,7 @@ PEERS := $(VENV)/.peers
 STRIP := --keep-id --extra-keys "metadata.papermill cell.metadata.papermill metadata.language_info.version"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup eval test lint format bench corpus dataset-card clean
+.PHONY: help setup eval test proof lint format bench corpus dataset-card clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -34,6 +34,10 @@ eval: $(READY) ## prepare the model once, evaluate the v1.4 configuration, print
 test: $(READY) ## run the whole test suite (prepares the model once)
 	$(BIN)/ragkit prepare
 	$(BIN)/python -m pytest -n auto
+
+proof: $(READY) ## faults, no network, hostile input: each injected for real
+	$(BIN)/ragkit prepare
+	$(BIN)/python -m pytest -n auto -m proof
 
 lint: $(READY) ## style, types, import floors, stripped notebooks
 	$(BIN)/ruff check

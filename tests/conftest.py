@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -54,31 +54,38 @@ QUESTIONS = """\
 """
 
 
+WORKSPACE = {
+    "eval/corpus/guide/care.md": (
+        "# Care\n\n## Cartridge\n\nThe cartridge turns from orange to green when it is spent.\n\n"
+        "## Battery\n\nThe battery lasts six years at the default interval.\n"
+    ),
+    "eval/corpus/notes.txt": "Minutes of the meeting.\n\nWe confirmed the battery life: six years for both models.\n",
+    "eval/corpus/sheet.html": (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Data sheet</title></head><body>"
+        "<h1>Data sheet</h1><table><tr><th>Model</th><th>Range</th></tr><tr><td>Standard</td><td>10 m</td></tr>"
+        "<tr><td>Deep</td><td>40 m</td></tr></table></body></html>"
+    ),
+    "eval/questions.jsonl": QUESTIONS,
+    "eval/splits.json": '{"dev": ["q1"], "test": ["q2", "q3", "q4"]}',
+    "eval/configs/v1.4.toml": (
+        'name = "v1.4"\n[model]\nname = "hashing"\nsource = "builtin"\n'
+        '[chunking]\nstrategy = "recursive"\nchunk_size = 60\nchunk_overlap = 10\n'
+    ),
+}
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> None:
+    """Write each text under its path below `folder`."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small evaluation folder as working directory: three documents, four questions, the hashing encoder."""
-    files = {
-        "eval/corpus/guide/care.md": (
-            "# Care\n\n## Cartridge\n\nThe cartridge turns from orange to green when it is spent.\n\n"
-            "## Battery\n\nThe battery lasts six years at the default interval.\n"
-        ),
-        "eval/corpus/notes.txt": "Minutes of the meeting.\n\nWe confirmed the battery life: six years for both models.\n",
-        "eval/corpus/sheet.html": (
-            "<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Data sheet</title></head><body>"
-            "<h1>Data sheet</h1><table><tr><th>Model</th><th>Range</th></tr><tr><td>Standard</td><td>10 m</td></tr>"
-            "<tr><td>Deep</td><td>40 m</td></tr></table></body></html>"
-        ),
-        "eval/questions.jsonl": QUESTIONS,
-        "eval/splits.json": '{"dev": ["q1"], "test": ["q2", "q3", "q4"]}',
-        "eval/configs/v1.4.toml": (
-            'name = "v1.4"\n[model]\nname = "hashing"\nsource = "builtin"\n'
-            '[chunking]\nstrategy = "recursive"\nchunk_size = 60\nchunk_overlap = 10\n'
-        ),
-    }
-    for name, content in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
+    write_files(tmp_path, WORKSPACE)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAGKIT_CACHE", str(tmp_path / "cache"))
     return tmp_path
