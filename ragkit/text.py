@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
 from functools import cached_property
 
 LIGATURES = {
@@ -79,11 +80,14 @@ class Folded:
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The part of the original that became `text[start:end]` (not empty)."""
-        return self._origins[start][0], self._origins[end - 1][1]
+        if self.text == self.original and self.text.isascii():
+            return start, end
+        starts, ends = self._origins
+        return starts[start], ends[end - 1]
 
     @cached_property
-    def _origins(self) -> list[tuple[int, int]]:
-        """For each folded character the part of the original that it came from."""
+    def _origins(self) -> tuple[array[int], array[int]]:
+        """For each folded character the part of the original that it came from: all starts, all ends."""
         dropped: set[int] = set()
         for match in _HYPHENATION.finditer(self.original):
             if not _break(match):
@@ -94,14 +98,15 @@ class Folded:
             if index not in dropped
             for piece in character.translate(_REPLACED)
         ]
-        origins: list[tuple[int, int]] = []
+        starts, ends = array("I"), array("I")  # tuples would take a hundred bytes for each character
         space = True  # white space at the start is stripped
         for start, end, cluster in _clusters(printed):
             for character in cluster:
                 if not (character.isspace() and space):
-                    origins.append((start, end))
+                    starts.append(start)
+                    ends.append(end)
                 space = character.isspace()
-        return origins
+        return starts, ends
 
 
 def _clusters(printed: list[tuple[int, str]]) -> list[tuple[int, int, str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from ragkit.records import Block, Document
 from ragkit.text import Folded, fold
@@ -42,7 +41,7 @@ class Index:
         self._folded: dict[tuple[str, int], Folded] = {}
         self._joined: dict[str, str] = {}
         self._names: dict[str, list[str]] = {}
-        self.near = cache(self._near)
+        self._near: dict[str, list[str]] = {}
 
     def folded(self, slug: str, block: Block) -> Folded:
         key = (slug, block.order)
@@ -70,14 +69,16 @@ class Index:
         for slug in self.documents:
             yield from self.in_document(slug, quote)
 
-    def _near(self, slug: str) -> list[str]:
+    def near(self, slug: str) -> list[str]:
         """Known slugs that an unknown one may mean: the same file name elsewhere, else similar spelling."""
         if not self._names:
             for known in self.documents:
                 self._names.setdefault(_file_name(known), []).append(known)
-        same = self._names.get(_file_name(slug), [])
-        spelt = difflib.get_close_matches(slug, self.documents, n=3) if len(self.documents) <= MANY else []
-        return (same or spelt)[:3]
+        if slug not in self._near:
+            same = self._names.get(_file_name(slug), [])
+            spelt = difflib.get_close_matches(slug, self.documents, n=3) if len(self.documents) <= MANY else []
+            self._near[slug] = (same or spelt)[:3]
+        return self._near[slug]
 
 
 def _file_name(slug: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from ragkit.text import fold
 
 METHOD = "stratified by type; one third dev; near-identical questions and questions on one location together"
 SPLITS = ("dev", "test")
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 def read_splits(path: Path, questions: Iterable[Question]) -> dict[str, str]:
@@ -59,19 +61,17 @@ def _assign(
     faults: list[Fault],
 ) -> tuple[dict[str, str], list[Problem]]:
     problems = [Problem(str(path), fault.line, fault.rule, fault.found, fault.remedy) for fault in faults]
-    seen: Counter[str] = Counter()
+    places = _places(text)
     for name in SPLITS:
         for identifier in getattr(entry, name):
-            line = _line_of(text, identifier, seen[identifier])
-            seen[identifier] += 1
+            line = next(places.get(identifier, iter(())), 0)
             if identifier not in lines:
-                remedy = "remove it, or mend the id"
-                problems.append(
-                    Problem(str(path), line, "unknown-id", f"no question has id {show(identifier)}", remedy)
-                )
+                wrong = ("unknown-id", f"no question has id {show(identifier)}", "remove it, or mend the id")
+                problems.append(Problem(str(path), line, *wrong))
             elif identifier in splits:
                 found = f"{show(identifier)} is already in {splits[identifier]} and again in {name}"
-                problems.append(Problem(str(path), line, "duplicate-id", found, "a question is in one split, once"))
+                wrong = ("duplicate-id", found, "a question is in one split, once")
+                problems.append(Problem(str(path), line, *wrong))
             splits.setdefault(identifier, name)
     for identifier, line in lines.items():
         if identifier not in splits:
@@ -80,14 +80,13 @@ def _assign(
     return splits, problems
 
 
-def _line_of(text: str, identifier: str, skip: int) -> int:
-    """The line on which an id stands for the `skip + 1`-th time; 0 when it is written in escapes."""
-    at = -1
-    for _ in range(skip + 1):
-        at = text.find(f'"{identifier}"', at + 1)
-        if at < 0:
-            return 0
-    return text.count("\n", 0, at) + 1
+def _places(text: str) -> dict[str, Iterator[int]]:
+    """The lines on which each string stands, in order; not of those that are written in escapes."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(text.split("\n"), start=1):
+        for written in _STRING.findall(line):
+            found[written].append(number)
+    return {written: iter(numbers) for written, numbers in found.items()}
 
 
 def make_splits(questions: Sequence[Question], seed: int) -> dict[str, list[str]]:

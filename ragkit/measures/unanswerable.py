@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -79,19 +80,19 @@ def learn_threshold(answerable: Sequence[float | None], unanswerable: Sequence[f
     either group is empty. Learn on dev only: on the questions it is learned on, the accuracy flatters.
 
     >>> learn_threshold([0.9, 0.8, 0.6], [0.7, 0.5])
-    Threshold(value=0.75, balanced_accuracy=0.8333333333333333)
+    Threshold(value=0.75, balanced_accuracy=0.8333333333333334)
     """
     if not answerable or not unanswerable:
         return None
-    scores = sorted({score for score in (*answerable, *unanswerable) if score is not None})
-    middles = [(low + high) / 2 for low, high in pairwise(scores)]
+    ours, theirs = (sorted(score for score in group if score is not None) for group in (answerable, unanswerable))
+    middles = [(low + high) / 2 for low, high in pairwise(sorted({*ours, *theirs}))]
 
-    def accuracy(threshold: float) -> float:
-        def declined(score: float | None) -> bool:
-            return score is None or score < threshold != 0
+    def right(threshold: float) -> int:
+        """Balanced accuracy in whole numbers, so that equals are equal: times 2 x answerable x unanswerable."""
+        answered, passed = (
+            len(group) - (bisect_left(group, threshold) if threshold else 0) for group in (ours, theirs)
+        )
+        return answered * len(unanswerable) + (len(unanswerable) - passed) * len(answerable)
 
-        answered = sum(not declined(score) for score in answerable)
-        return (answered / len(answerable) + sum(map(declined, unanswerable)) / len(unanswerable)) / 2
-
-    best = max([0.0, *(middle for middle in middles if middle > 0)], key=accuracy)  # the first of equals
-    return Threshold(best, accuracy(best))
+    best = max([0.0, *(middle for middle in middles if middle > 0)], key=right)  # the first of equals
+    return Threshold(best, right(best) / (2 * len(answerable) * len(unanswerable)))

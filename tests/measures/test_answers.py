@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,6 +180,29 @@ def test_the_threshold_is_the_smallest_of_the_best(
 ) -> None:
     found = learn_threshold(answerable, unanswerable)
     assert found == Threshold(pytest.approx(value), pytest.approx(accuracy))
+
+
+SCORES = st.lists(st.sampled_from([None, -0.5, 0.0, 0.1, 0.2, 0.3, 0.7, 0.8]), min_size=1, max_size=8)
+
+
+@given(SCORES, SCORES)
+def test_the_threshold_is_what_trying_each_one_gives(
+    answerable: list[float | None], unanswerable: list[float | None]
+) -> None:
+    def accuracy(threshold: float) -> float:
+        def answered(score: float | None) -> bool:
+            return score is not None and (threshold == 0 or score >= threshold)
+
+        kept, passed = sum(map(answered, answerable)), sum(map(answered, unanswerable))
+        return (kept / len(answerable) + 1 - passed / len(unanswerable)) / 2
+
+    scores = sorted({score for score in answerable + unanswerable if score is not None})
+    middles = [0.0, *((low + high) / 2 for low, high in pairwise(scores) if low + high > 0)]
+    best = max(map(accuracy, middles))
+    found = learn_threshold(answerable, unanswerable)
+    assert found is not None
+    assert found.balanced_accuracy == pytest.approx(best)
+    assert found.value == min(threshold for threshold in middles if accuracy(threshold) > best - 1e-9)
 
 
 def test_no_threshold_without_both_groups() -> None:
