@@ -1,27 +1,25 @@
-"""Megabytes of text chunked in a second: ragkit and langchain-text-splitters.
+"""Text to chunks: ragkit and langchain-text-splitters, on prose made from a seed.
 
-Compare like with like: chunks with their place in the document (ragkit: and their blocks) with
-`create_documents(add_start_index=True)`, bare cutting with `split_text`.
-
-    python benchmarks/chunking.py [FILE ...]      # default: prose made from a seed
-
-Wants `pip install langchain-text-splitters`. Checks first that both give the same chunks.
+Like is compared with like: chunks with their place in the document (ragkit's have their blocks, too) with
+`create_documents(add_start_index=True)`, bare cutting with `split_text`. Both must give the same chunks.
 """
 
 from __future__ import annotations
 
 import random
-import sys
 from functools import partial
-from pathlib import Path
 
-import timing
+from frame import Row, Section, faster, rows
 from langchain_text_splitters import RecursiveCharacterTextSplitter
+from timing import alternate
 
 from ragkit.chunking import chunk_document
 from ragkit.chunking.recursive import split
 from ragkit.config import RecursiveChunking
 from ragkit.records import Block, Document
+
+SETTINGS = [(500, 50), (2000, 200)]
+"""Chunk size and overlap in characters."""
 
 
 def prose(seed: int, size: int) -> str:
@@ -61,35 +59,39 @@ def split_all(peer: RecursiveCharacterTextSplitter, texts: list[str]) -> None:
         peer.split_text(text)
 
 
-def main(paths: list[str]) -> None:
-    texts = [Path(path).read_text(encoding="utf-8") for path in paths] or [prose(seed, 50_000) for seed in range(40)]
+def compared(texts: list[str], size: int, overlap: int) -> list[Row]:
+    config = RecursiveChunking(strategy="recursive", chunk_size=size, chunk_overlap=overlap)
+    peer = RecursiveCharacterTextSplitter(
+        chunk_size=size,
+        chunk_overlap=overlap,
+        separators=list(config.separators),
+        keep_separator="end",
+        add_start_index=True,
+    )
     documents = [document_of(text, f"{number}.txt") for number, text in enumerate(texts)]
-    megabytes = sum(len(text.encode()) for text in texts) / 1e6
-    for size, overlap in [(500, 50), (500, 250), (2000, 200)]:
-        config = RecursiveChunking(strategy="recursive", chunk_size=size, chunk_overlap=overlap)
-        peer = RecursiveCharacterTextSplitter(
-            chunk_size=size,
-            chunk_overlap=overlap,
-            separators=list(config.separators),
-            keep_separator="end",
-            add_start_index=True,
+    ours = [[chunk.text for chunk in chunk_document(document, config)] for document in documents]
+    same = ours == [peer.split_text(text) for text in texts]
+    works = {
+        "chunks with their places": (partial(chunk_all, documents, config), partial(peer.create_documents, texts)),
+        "cutting alone": (partial(cut_all, texts, config), partial(split_all, peer, texts)),
+    }
+    found = []
+    for work, (own, theirs) in works.items():
+        measured = alternate({"ragkit": own, "langchain-text-splitters": theirs})
+        found += rows(
+            f"{work}, size {size}, overlap {overlap}",
+            measured,
+            ours=["ragkit"],
+            peers=["langchain-text-splitters"],
+            amount=sum(len(text.encode()) for text in texts) / 1e6,
+            unit="MB",
+            checked=f"{sum(map(len, ours)):,} chunks, the same texts" if same else "chunks differ",
+            bars=[faster(measured, "ragkit", ["langchain-text-splitters"], 1.0, "langchain-text-splitters")],
         )
-        same = all(
-            [chunk.text for chunk in chunk_document(document, config)] == peer.split_text(document.text)
-            for document in documents
-        )
-        seconds = timing.alternate(
-            {
-                "ragkit: chunks and block spans": partial(chunk_all, documents, config),
-                "ragkit: ranges": partial(cut_all, texts, config),
-                "langchain: documents with start": partial(peer.create_documents, texts),
-                "langchain: texts": partial(split_all, peer, texts),
-            },
-            repeats=9,
-        )
-        title = f"Chunking {megabytes:.1f} MB, size {size}, overlap {overlap}; same chunks: {'yes' if same else 'no'}"
-        timing.show(title, timing.rows(seconds, megabytes, "MB"))
+    return found
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def measure(quick: bool) -> Section:
+    texts = [prose(seed, 50_000) for seed in range(1 if quick else 40)]
+    found = [row for size, overlap in SETTINGS for row in compared(texts, size, overlap)]
+    return Section("Chunking", found, ("langchain-text-splitters",))

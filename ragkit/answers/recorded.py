@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import PydanticCustomError
 
 from ragkit.answers.model import Answer, Citation
-from ragkit.dataset.strict import Fault, explain, parse, show
 from ragkit.errors import DataError, Problem
 from ragkit.files import read_text
 from ragkit.records import Document, Question
 from ragkit.store import Store
+from ragkit.strict import Fault, explain, parse, show
 from ragkit.text import fold
 
 

@@ -122,8 +122,8 @@ def _find(name: str, missing: type[BaselineError | FileError]) -> Path:
 
 
 def _write_adjudication(path: Path, found: Any, corpus: Path) -> None:
-    from ragkit.dataset.model import slug_fault
     from ragkit.ingest import parse_document
+    from ragkit.names import slug_fault
     from ragkit.report.comparison import adjudication
 
     documents: dict[str, Any] = {}

@@ -2,7 +2,6 @@
 
 from ragkit.dataset.fingerprint import dataset_hashes
 from ragkit.dataset.locate import Place, locate
-from ragkit.dataset.model import id_fault, slug_fault
 from ragkit.dataset.questions import read_questions
 from ragkit.dataset.resolve import Resolution, resolve
 from ragkit.dataset.schema import question_schema, splits_schema, write_schemas
@@ -15,7 +14,6 @@ __all__ = [
     "Report",
     "Resolution",
     "dataset_hashes",
-    "id_fault",
     "locate",
     "make_splits",
     "question_schema",
@@ -24,7 +22,6 @@ __all__ = [
     "render_splits",
     "resolve",
     "similar_pairs",
-    "slug_fault",
     "splits_schema",
     "validate",
     "write_schemas",

@@ -6,51 +6,18 @@ The rules that concern one field are here; those between fields, lines and files
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
+from ragkit.names import id_fault, slug_fault
 from ragkit.text import fold
 
 MAX_QUOTE = 200
 """Characters of a quote: longer ones would be cut by most chunkers and never be covered."""
 MAX_NAME = 100
 """Characters of an id, a type or a group."""
-
-
-def id_fault(value: str) -> str | None:
-    """What forbids `value` as a question id, or `None`: letters, digits and `. _ : -`, in NFC."""
-    if not value.strip():
-        return "is empty"
-    if value != unicodedata.normalize("NFC", value):
-        return "is not in Unicode normal form C"
-    if not (value[0].isalnum() and all(c in "._:-" or unicodedata.category(c)[0] in "LMN" for c in value)):
-        return "must be letters, digits and . _ : - only, a letter or digit first"
-    return None
-
-
-def slug_fault(slug: str) -> str | None:
-    """What forbids `slug` as a document's name, or `None`.
-
-    A slug is a path relative to the corpus root: forward slashes, no `.`, `..` or empty part, no drive,
-    no control characters, NFC.
-    """
-    if not slug.strip():
-        return "is empty"
-    if "\\" in slug:
-        return "has a backslash; the separator is /"
-    if slug.startswith("/") or re.match(r"[A-Za-z]:", slug):
-        return "is absolute; it must be relative to the corpus root"
-    if any(part in ("", ".", "..") for part in slug.split("/")):
-        return "has an empty, `.` or `..` part"
-    if slug != unicodedata.normalize("NFC", slug):
-        return "is not in Unicode normal form C"
-    if any(unicodedata.category(character) in ("Cc", "Cs") for character in slug):
-        return "has a control character"
-    return None
 
 
 def _id(value: str) -> str:

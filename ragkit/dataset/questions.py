@@ -13,11 +13,12 @@ from typing import Any, BinaryIO
 
 from pydantic import ValidationError
 
-from ragkit.dataset.model import JudgmentEntry, QuestionEntry, id_fault
+from ragkit.dataset.model import JudgmentEntry, QuestionEntry
 from ragkit.dataset.similar import normalised
-from ragkit.dataset.strict import Fault, explain, parse, show
 from ragkit.errors import DataError, FileError, Problem
+from ragkit.names import id_fault
 from ragkit.records import Judgment, Question
+from ragkit.strict import Fault, explain, parse, show
 from ragkit.text import fold
 
 MAX_LINE = 1_000_000

@@ -12,9 +12,9 @@ from itertools import islice
 
 from ragkit.dataset.index import Found, Index, describe
 from ragkit.dataset.locate import nearest
-from ragkit.dataset.strict import show
 from ragkit.errors import Problem
 from ragkit.records import Block, Document, Judgment, Question, Span, Target, TargetKind
+from ragkit.strict import show
 
 DRIFT = frozenset({"drifted", "ambiguous", "absent", "repeated", "quote-page"})
 """Rules that a changed parser or an edited corpus can break; `--allow-drift` is about these."""

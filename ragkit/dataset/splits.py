@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from ragkit.dataset.model import SplitsEntry
 from ragkit.dataset.similar import similar_pairs
-from ragkit.dataset.strict import Fault, explain, parse, show
 from ragkit.errors import DataError, Problem
 from ragkit.files import canonical_json, read_text
 from ragkit.records import Question
+from ragkit.strict import Fault, explain, parse, show
 from ragkit.text import fold
 
 METHOD = "stratified by type; one third dev; near-identical questions and questions on one location together"

@@ -11,9 +11,9 @@ from ragkit.dataset.questions import scan_questions
 from ragkit.dataset.resolve import resolve
 from ragkit.dataset.similar import similar_pairs
 from ragkit.dataset.splits import SPLITS, scan_splits
-from ragkit.dataset.strict import show
 from ragkit.errors import DataError, FileError, Problem
 from ragkit.records import Document, Question
+from ragkit.strict import show
 
 UNTYPED = "(none)"
 

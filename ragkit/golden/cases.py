@@ -12,11 +12,11 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from ragkit.dataset import id_fault
-from ragkit.dataset.strict import Fault, explain, parse, show
 from ragkit.errors import DataError, Problem
 from ragkit.files import canonical_line, read_text, sha256_bytes
 from ragkit.interop.shapes import path_levels
+from ragkit.names import id_fault
+from ragkit.strict import Fault, explain, parse, show
 from ragkit.text import fold
 
 

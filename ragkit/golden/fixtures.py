@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragkit.dataset.strict import Fault, parse, show
 from ragkit.errors import DataError, FileError, Problem
 from ragkit.files import canonical_line, read_text, sha256_bytes, sha256_file
 from ragkit.golden.cases import Case
 from ragkit.interop.shapes import Candidate, Reading, read_candidates
+from ragkit.strict import Fault, parse, show
 
 SCHEMA = "ragkit-fixtures-1"
 MAPPING = "map.toml"

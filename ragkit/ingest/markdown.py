@@ -38,6 +38,9 @@ _FRONT_MATTER = re.compile(
 _TITLE = re.compile(r"^title:[ \t]+(.*)$", re.MULTILINE)
 _HTML_TAG = re.compile(r"<(/?)([A-Za-z]+)")
 _UNSEEN = ("script", "style", "template")
+_SILENT = frozenset(
+    ["paragraph_open", "paragraph_close", "th_open", "th_close", "td_open", "td_close", "tr_close"]
+)  # tokens that say nothing; a table has three of them for each of its cells
 _MARKUP = re.compile(r"[\\`*_\[<&~]")  # what every inline rule begins with
 
 
@@ -75,6 +78,7 @@ class _Reader:
         self._markdown.core.ruler.enableOnly(["normalize", "block"])  # inline content is read piece by piece
         self._markdown.inline.ruler.disable("footnote_inline")
         self._markdown.block.ruler.before("table", "too_deep", _too_deep)
+        self._markdown.block.ruler.before("table", "running_text", _running_text)
         self._environment: dict[str, Any] = {}
         self._item: list[str] = []
         self._lists = 0
@@ -86,7 +90,8 @@ class _Reader:
         tokens = self._markdown.parse(text, self._environment)
         self._markdown.options["maxNesting"] = _INLINE_DEPTH
         for token in tokens:
-            self._read(token)
+            if token.type not in _SILENT:
+                self._read(token)
         self._end_item()
 
     def _read(self, token: Token) -> None:
@@ -206,4 +211,25 @@ def _too_deep(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         inline.content = state.getLines(start, end, state.blkIndent, False).strip()
         state.push("paragraph_close", "p", -1)
         state.line = end
+    return True
+
+
+def _running_text(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A paragraph whose lines all begin with a letter, up to an empty line, without asking every other rule for each.
+
+    No other block begins with a letter, nor can one interrupt a paragraph; and what could make the last line
+    something else, a heading or a table, stands below it.
+    """
+    if silent or not state.blkIndent <= state.sCount[start] < state.blkIndent + 4:
+        return False
+    line = start
+    while line < state.lineMax and not state.isEmpty(line):
+        if state.sCount[line] < state.blkIndent or not state.src[state.bMarks[line] + state.tShift[line]].isalpha():
+            return False
+        line += 1
+    state.push("paragraph_open", "p", 1)
+    inline = state.push("inline", "", 0)
+    inline.content = state.getLines(start, line, state.blkIndent, False).strip()
+    state.push("paragraph_close", "p", -1)
+    state.line = line
     return True

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragkit.dataset.strict import parse, show
 from ragkit.errors import DataError, FileError, Problem
 from ragkit.files import canonical_line
 from ragkit.interop import trec
 from ragkit.interop.trec import Qrels
+from ragkit.strict import parse, show
 
 QRELS_HEADER = "query-id\tcorpus-id\tscore"
 

@@ -26,7 +26,6 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from ragkit.dataset.strict import Fault, explain, show
 from ragkit.errors import ConfigError
 from ragkit.files import read_text
 from ragkit.interop.shapes import (
@@ -37,6 +36,7 @@ from ragkit.interop.shapes import (
     find_entries,
     read_candidates,
 )
+from ragkit.strict import Fault, explain, show
 
 
 class _Section(BaseModel):

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ragkit.dataset.strict import parse
 from ragkit.errors import ConfigError, DataError, Problem, UsageError
 from ragkit.interop.mapping import Mapping, Request
 from ragkit.interop.shapes import Reading
+from ragkit.strict import parse
 
 PAUSE = 0.5
 """Seconds before the second attempt; doubled before each further one."""

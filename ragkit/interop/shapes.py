@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from ragkit.dataset.strict import Fault, show
+from ragkit.strict import Fault, show
 
 _LISTS: Final = (
     ("hits", "hits"),  # Elasticsearch, OpenSearch

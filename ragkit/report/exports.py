@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ragkit.dataset.strict import explain
 from ragkit.errors import DataError, Problem
 from ragkit.files import read_json
 from ragkit.interop import trec
 from ragkit.interop.beir import beir_line, beir_qrels
 from ragkit.measures.document_unit import document_grades
 from ragkit.records import Document, Question
+from ragkit.strict import explain
 
 
 class Ids(BaseModel):

@@ -29,14 +29,24 @@ def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def imported_by(code: str, folder: Path) -> set[str]:
+    """Every module, and every package by its name alone."""
     script = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, check=True)
-    return {name.partition(".")[0] for name in done.stderr.splitlines()[-1].split()}
+    names = done.stderr.splitlines()[-1].split()
+    return {*names, *(name.partition(".")[0] for name in names)}
 
 
 def test_importing_the_package_and_showing_help_load_nothing_heavy(tmp_path: Path) -> None:
     loaded = imported_by("import ragkit\nfrom ragkit.cli import run\nrun(['--help'])", tmp_path)
     assert loaded.isdisjoint(HEAVY)
+
+
+def test_a_replay_of_golden_cases_loads_no_more_than_it_reads_with(tmp_path: Path) -> None:
+    golden = Path(__file__).resolve().parents[2] / "eval/golden"
+    arguments = ["golden", "--cases", f"{golden}/cases.json", "--fixtures", f"{golden}/fixtures", "--out", "golden"]
+    loaded = imported_by(f"from ragkit.cli import run\nassert run({arguments}) == 0", tmp_path)
+    assert (tmp_path / "golden.md").exists()
+    assert loaded.isdisjoint(HEAVY | {"ragkit.dataset", "ragkit.interop.service", "numpy", "jmespath", "rich"})
 
 
 def test_an_evaluation_loads_no_torch_pandas_or_matplotlib(workspace: Path) -> None:

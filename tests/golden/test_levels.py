@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ragkit.golden.cases import Case
+from ragkit.golden.cases import Case, comparable
 from ragkit.golden.keywords import found_keywords
 from ragkit.golden.levels import KEYWORD_STATES, LEVELS, TABLE, has_suffix, judge, level_of
 from ragkit.interop.shapes import Candidate
@@ -128,6 +131,26 @@ def test_first_rank_and_documents_found_are_those_within_k() -> None:
 )
 def test_keywords_match_as_words_where_there_are_words(keyword: str, text: str, is_in: bool) -> None:
     assert found_keywords([keyword], [text]) == ((keyword,) if is_in else ())
+
+
+# What `found_keywords` means, as one pattern; compiling it for each keyword took most of a replay's time.
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
+)
+WORD, MARK = rf"[^\W{UNSPACED}]", "\u0300-\u036f"
+SIGNS = st.text(alphabet="aZ\u00e9\u0301_-., 12\u0662\u7f51\u5173\u0e01\uac00", max_size=8)
+
+
+@given(SIGNS.filter(comparable), SIGNS)
+def test_keywords_are_found_where_their_pattern_matches(keyword: str, text: str) -> None:
+    folded = comparable(keyword)
+    before = rf"(?<!{WORD})(?<!{WORD}[{MARK}])" if re.match(WORD, folded) else ""
+    after = rf"(?!{WORD}|[{MARK}])" if re.match(WORD, folded[-1]) else ""
+    before += r"(?<![0-9][.,])" if folded[0].isdecimal() else ""
+    after += r"(?![.,][0-9])" if folded[-1].isdecimal() else ""
+    for haystack in (text, f"{text}{keyword}", f"{keyword}{text}", f"{text}{keyword}{text}"):
+        matches = re.search(before + re.escape(folded) + after, comparable(haystack)) is not None
+        assert (found_keywords([keyword], [haystack]) == (keyword,)) is matches
 
 
 def test_an_empty_keyword_is_in_nothing() -> None:

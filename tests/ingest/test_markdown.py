@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkit.errors import DocumentError
-from ragkit.ingest.markdown import parse
+from ragkit.ingest.builder import DocumentBuilder
+from ragkit.ingest.markdown import _Reader, parse
 
 H, P, L, T, C = "heading", "paragraph", "list_item", "table", "code"
 
@@ -144,3 +145,18 @@ def test_any_markup_parses_or_is_empty_and_crlf_changes_nothing(shape, source: s
 def test_any_bytes_give_a_document_or_a_document_error(shape, data: bytes) -> None:
     outcome = shape.outcome(parse, data, "x.md")
     assert not isinstance(outcome, str) or outcome in ("empty", "binary", "encoding")
+
+
+LINES = ["word", "Wort zwei", "中文", "  in", "    far in", "> quoted", "- item", "1. one", "a | b", "--- | ---", "===", "# h", "```", "[^1]: note", "[x]: /y", "<div>", "a*b*", ""]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=12))
+def test_the_short_cut_for_running_text_changes_no_block(lines: list[str]) -> None:
+    """Against the same reader without it."""
+    source = "\n".join(["start", "", *lines])
+    builders = [DocumentBuilder("a.md", "markdown", b"") for _ in range(2)]
+    quick, slow = map(_Reader, builders)
+    slow._markdown.block.ruler.disable("running_text")
+    quick.read(source)
+    slow.read(source)
+    assert builders[0].build() == builders[1].build()
