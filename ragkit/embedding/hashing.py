@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,26 +69,26 @@ class HashingEncoder:
 
     def count_tokens(self, text: str, role: Role | None) -> int:
         if role is None:
-            return len(self.token_spans(text))
-        return len(self.token_spans(self._prefixes[role] + text)) + SPECIAL_TOKENS
+            return len(_TOKEN.findall(text))
+        return len(_TOKEN.findall(self._prefixes[role] + text)) + SPECIAL_TOKENS
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         return [match.span() for match in _TOKEN.finditer(text)]
 
     def _vector(self, text: str) -> NDArray[np.float32]:
+        found = [number for word in _TOKEN.findall(text.casefold()) for number in _numbers(word)]
+        numbers = np.array(found, np.uint64)
+        components = 1 + ((numbers >> np.uint64(1)) % np.uint64(self.dimension - 1)).astype(np.intp)
+        signs = np.where(numbers & np.uint64(1), 1.0, -1.0)
         sums = np.zeros(self.dimension)
         sums[0] = 0.5
-        for feature, count in Counter(_features(text)).items():
-            digest = hashlib.blake2b(feature.encode(), digest_size=8).digest()
-            number = int.from_bytes(digest, "little")
-            sums[1 + (number >> 1) % (self.dimension - 1)] += count if number & 1 else -count
+        sums += np.bincount(components, signs, self.dimension)  # whole numbers: exact in any order
         return (sums / np.linalg.norm(sums)).astype(np.float32)
 
 
-def _features(text: str) -> list[str]:
-    features: list[str] = []
-    for word in _TOKEN.findall(text.casefold()):
-        features.append(word)
-        marked = f"<{word}>"
-        features += [marked[at : at + 3] for at in range(len(marked) - 2) if len(word) > 1]
-    return features
+@lru_cache(maxsize=1 << 16)  # a few words are most of any text
+def _numbers(word: str) -> tuple[int, ...]:
+    """The hashes, 64 bits each, of a word and of its trigrams."""
+    marked = f"<{word}>"
+    features = [word, *(marked[at : at + 3] for at in range(len(marked) - 2) if len(word) > 1)]
+    return tuple(int.from_bytes(hashlib.blake2b(each.encode(), digest_size=8).digest(), "little") for each in features)

@@ -48,20 +48,27 @@ def intervals_of(spans: Iterable[Span]) -> list[Interval]:
 
 
 class Coverage:
-    """Answers coverage questions about one parsed corpus; prefix sums make each answer quick."""
+    """Answers coverage questions about one parsed corpus; prefix sums, made of a document when it is first
+    asked for, make each answer quick.
+    """
 
     def __init__(self, documents: Iterable[Document]) -> None:
-        self._before = {
-            document.slug: array("I", accumulate((not c.isspace() for c in document.text), initial=0))
-            for document in documents
-        }
+        self._texts = {document.slug: document.text for document in documents}
+        self._sums: dict[str, array[int]] = {}
 
     def __contains__(self, slug: str) -> bool:
-        return slug in self._before
+        return slug in self._texts
+
+    def _before(self, slug: str) -> array[int]:
+        """How many non-whitespace characters stand before each place."""
+        if slug not in self._sums:
+            visible = (not character.isspace() for character in self._texts[slug])
+            self._sums[slug] = array("I", accumulate(visible, initial=0))
+        return self._sums[slug]
 
     def length(self, slug: str, intervals: Iterable[Interval]) -> int:
         """Non-whitespace characters in the intervals, which should not overlap."""
-        before = self._before[slug]
+        before = self._before(slug)
         return sum(before[end] - before[start] for start, end in intervals)
 
     def common(self, slug: str, left: Sequence[Interval], right: Sequence[Interval]) -> int:
