@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import StringIO
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +75,37 @@ def canonical_json(value: Any) -> str:
 
     Raises `ValueError` for NaN and infinities, which JSON doesn't have.
     """
-    return json.dumps(_rounded(value), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = StringIO()
+    _indented(value, "\n", text.write)
+    return text.getvalue() + "\n"
+
+
+def _indented(value: Any, newline: str, write: Callable[[str], object]) -> None:
+    """What `json.dumps` writes, but straight into one text: it needs a rounded copy and a list of all pieces."""
+    inner, before = newline + "  ", ""
+    if isinstance(value, dict) and value:
+        for key in sorted(value):
+            name = encode_basestring(key if isinstance(key, str) else json.dumps(key))
+            write(f"{before or '{'}{inner}{name}: ")
+            _indented(value[key], inner, write)
+            before = ","
+        write(newline + "}")
+    elif isinstance(value, list | tuple) and value:
+        for item in value:
+            write((before or "[") + inner)
+            _indented(item, inner, write)
+            before = ","
+        write(newline + "]")
+    else:
+        write(_scalar(value))
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float.__repr__(round(value, DECIMALS) + 0.0)
+    return json.dumps(value, allow_nan=False)
 
 
 def canonical_line(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 from pathlib import Path
@@ -85,6 +86,19 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
+
+
+@given(values)
+def test_the_canonical_form_is_what_json_writes_of_rounded_values(value: Any) -> None:
+    def rounded(value: Any) -> Any:
+        if isinstance(value, float):
+            return round(value, files.DECIMALS) + 0.0
+        if isinstance(value, dict):
+            return {key: rounded(item) for key, item in value.items()}
+        return [rounded(item) for item in value] if isinstance(value, list) else value
+
+    wanted = json.dumps(rounded(value), sort_keys=True, indent=2, ensure_ascii=False)
+    assert files.canonical_json(value) == wanted + "\n"
 
 
 @given(values)
