@@ -17,6 +17,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from operator import not_
 from typing import Final
 
 from ragkit.records import Chunk, Document, Span, Target
@@ -62,7 +63,7 @@ class Coverage:
     def _before(self, slug: str) -> array[int]:
         """How many non-whitespace characters stand before each place."""
         if slug not in self._sums:
-            visible = (not character.isspace() for character in self._texts[slug])
+            visible = map(not_, map(str.isspace, self._texts[slug]))
             self._sums[slug] = array("I", accumulate(visible, initial=0))
         return self._sums[slug]
 

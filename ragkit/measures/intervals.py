@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -18,6 +19,7 @@ Z: Final = 1.959964
 FEW: Final = 30
 """Below this many questions the bootstrap is too narrow."""
 _BLOCK = 500_000  # elements of one block of draws: bounds the memory
+_KEPT = 4_000_000  # elements of all draws that are kept for the next measure
 _DECIMALS = 12  # hides the last bits, which depend on the BLAS, from the rounding done in reports
 
 
@@ -49,15 +51,27 @@ def bootstrap(values: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.
     linearly. Memory is bounded whatever n: draws are made in blocks.
     """
     n = len(values)
+    means = [times.astype(np.float64) @ values / n for times in _resamples(n, draws, seed)]
+    return np.asarray(np.quantile(np.concatenate(means), (0.025, 0.975), axis=0))
+
+
+def _resamples(n: int, draws: int, seed: int) -> Iterable[NDArray[np.integer]]:
+    """How often each of `n` is in each draw, in blocks of draws; kept while few, for other measures of as many."""
+    return _kept_resamples(n, draws, seed) if n * draws <= _KEPT else _drawn(n, draws, seed)
+
+
+@lru_cache(maxsize=2)
+def _kept_resamples(n: int, draws: int, seed: int) -> list[NDArray[np.integer]]:
+    return [times.astype(np.uint16) for times in _drawn(n, draws, seed)]
+
+
+def _drawn(n: int, draws: int, seed: int) -> Iterator[NDArray[np.integer]]:
     generator = np.random.Generator(np.random.PCG64(seed))
     rows = max(1, _BLOCK // n)
-    means = []
     for first in range(0, draws, rows):
         count = min(rows, draws - first)
         drawn = generator.integers(0, n, size=(count, n)) + np.arange(count)[:, None] * n
-        times = np.bincount(drawn.ravel(), minlength=count * n).reshape(count, n)
-        means.append(times.astype(np.float64) @ values / n)
-    return np.asarray(np.quantile(np.concatenate(means), (0.025, 0.975), axis=0))
+        yield np.bincount(drawn.ravel(), minlength=count * n).reshape(count, n)
 
 
 def estimate(values: Sequence[float], draws: int = DRAWS, seed: int = 0, chance: float | None = None) -> Estimate:

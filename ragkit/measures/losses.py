@@ -44,6 +44,9 @@ def find_losses(
         return {judgment for hit in hits for judgment in covered(hit.chunk)}
 
     shown = within(trace.hits[:k])
+    lost = [judgment for judgment in range(len(located)) if judgment not in shown]
+    if not lost:
+        return ()
     candidates, kept, before = within(trace.candidates), within(trace.kept), within(trace.kept[:k])
     wrong = next((hit for hit in trace.hits if not covered(hit.chunk)), None)
 
@@ -58,4 +61,4 @@ def find_losses(
             return "threshold"
         return "rerank" if judgment in before else "rank"
 
-    return tuple(Loss(j, stage(j), wrong) for j in range(len(located)) if j not in shown)
+    return tuple(Loss(judgment, stage(judgment), wrong) for judgment in lost)
