@@ -64,7 +64,7 @@ def open_q8(source: Source, folder: Path, hashes: dict[str, str], prefixes: dict
 
     return Q8Encoder(
         folder / "model.onnx",
-        folder / "tokenizer.json",
+        folder / "tokenizer.model",
         dimension=source.dimension,
         max_tokens=source.max_tokens,
         prefixes=prefixes,

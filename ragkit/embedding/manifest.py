@@ -12,7 +12,7 @@ from ragkit.files import canonical_json, read_json, sha256_bytes, sha256_file, w
 NAME = "manifest.json"
 SCHEMA = 1
 REFERENCE_WEIGHTS = "reference/model.safetensors"
-FILES = {"q8": ("model.onnx", "tokenizer.json"), "float32": ("reference/",)}
+FILES = {"q8": ("model.onnx", "tokenizer.model"), "float32": ("reference/",)}
 """What a run in each precision reads; a name that ends in "/" is a folder with all that is in it."""
 
 

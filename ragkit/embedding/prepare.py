@@ -20,6 +20,7 @@ from ragkit.embedding.convert import convert
 from ragkit.embedding.loading import open_prepared
 from ragkit.embedding.locks import locked
 from ragkit.embedding.registry import HubSource, Source, WheelSource, cache_key, model_folder, registered
+from ragkit.embedding.tokenizer import from_tokenizer_json
 from ragkit.errors import FileError, ModelError, UsageError
 from ragkit.files import replacing_directory, sha256_file
 from ragkit.records import Progress
@@ -116,10 +117,10 @@ def _build(
     base = hub.endpoint_or_default(endpoint)
     report(f"Downloading {source.repository} from {base}, {source.download_size / _MB:.0f} MB")
     partial = target.with_name(f".{target.name}.partial")  # outlives an interruption, to be resumed
-    paths = [hub.download(source, pin, partial, base, progress) for pin in (source.graph, source.tokenizer)]
+    graph, tokenizer = (hub.download(source, pin, partial, base, progress) for pin in (source.graph, source.tokenizer))
     with replacing_directory(target) as staging:
-        for path, name in zip(paths, manifest.FILES["q8"], strict=True):
-            path.rename(staging / name)
+        graph.rename(staging / "model.onnx")
+        (staging / "tokenizer.model").write_bytes(from_tokenizer_json(tokenizer))
         _finish(source, staging, report)
     shutil.rmtree(partial, ignore_errors=True)
 

@@ -28,8 +28,8 @@ class Source:
     """One origin of a model.
 
     `weights` says in words what the numbers of the q8 graph are, `reference` those of the float32 model.
-    `graph_sha256` is that of the prepared `model.onnx`, `converter` the version of the code that makes it
-    ("" where nothing is converted). `precisions` are those that the source can run in.
+    `graph_sha256` is that of the prepared `model.onnx`, `converter` the version of the code that makes
+    the other files. `precisions` are those that the source can run in.
     """
 
     name: str
@@ -134,7 +134,7 @@ SOURCES: dict[str, Source] = {
             revision="761b726dd34fb83930e26aab4e9ac3899aa1fa78",
             weights="dynamic int8 of the upstream weights (Xenova)",
             graph_sha256="f80102d3f2a1229f387d3c81909990d8945513e347b0eab049f7de3c6f98c193",
-            converter="",
+            converter=CONVERTER_VERSION,
             precisions=("q8",),
             repository="Xenova/multilingual-e5-small",
             graph=Pin(

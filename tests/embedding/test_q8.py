@@ -30,7 +30,7 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
         write = graphs.write_hub_graph if request.param == "hub" else graphs.write_pooled_graph
         return Q8Encoder(
             write(tmp_path / "model.onnx", words),
-            graphs.write_tokenizer(tmp_path / "tokenizer.json"),
+            graphs.write_tokenizer(tmp_path / "tokenizer.model"),
             dimension=dimension,
             max_tokens=max_tokens,
             prefixes=PREFIXES,
@@ -49,7 +49,7 @@ def _by_hand(text: str, tokenizer: Tokenizer) -> NDArray[np.float64]:
 
 def test_a_vector_is_the_normalised_mean_over_prefix_text_and_specials(make: Make, tmp_path: Path) -> None:
     vectors = make().encode(["the model"], "passage")
-    tokenizer = Tokenizer(tmp_path / "tokenizer.json")
+    tokenizer = Tokenizer(tmp_path / "tokenizer.model")
     assert vectors.shape == (1, 8)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(vectors[0], _by_hand("passage: the model", tokenizer), atol=1e-6)

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 from ragkit.embedding.convert import convert
 from ragkit.embedding.graph import Calibration
 from ragkit.embedding.reference import write_reference
-from ragkit.embedding.tokenizer import Tokenizer, tokenizer_json
+from ragkit.embedding.tokenizer import Tokenizer, from_tokenizer_json, tokenizer_json
 from ragkit.embedding.weights import Weights
 from ragkit.errors import FileError, ModelError
 from tests.embedding import plain
@@ -40,13 +40,14 @@ def test_tensors_are_the_source_s(reference: Path, weights: Weights) -> None:
     assert len(stored) == len(ARCHITECTURE.shapes()) + 2
 
 
-def test_sentence_transformers_loads_it(reference: Path, weights: Weights) -> None:
+def test_sentence_transformers_loads_it(reference: Path, weights: Weights, tmp_path: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(reference), device="cpu", local_files_only=True)
     assert model.prompts == {"query": "query: ", "document": "passage: "}
     text = "the rivière of 南瓜"
-    ids = Tokenizer(reference / "tokenizer.json").encode("query: " + text)
+    (tmp_path / "tokenizer.model").write_bytes(from_tokenizer_json(reference / "tokenizer.json"))
+    ids = Tokenizer(tmp_path / "tokenizer.model").encode("query: " + text)
     assert model.encode(text, prompt_name="query") == pytest.approx(plain.encode(weights, ids), abs=1e-5)
     assert model.max_seq_length == 512
 
@@ -63,7 +64,7 @@ def test_convert_twice_gives_the_same_files(tmp_path: Path) -> None:
     for name in "ab":
         convert(source, tmp_path / name, ticks.append, calibration=Calibration.neutral(ARCHITECTURE))
     files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
-    assert {"model.onnx", "tokenizer.json", "reference"} == {path.parts[0] for path in files}
+    assert {"model.onnx", "tokenizer.model", "reference"} == {path.parts[0] for path in files}
     assert ticks == [1] * 6
     for path in files:
         assert (tmp_path / "a" / path).read_bytes() == (tmp_path / "b" / path).read_bytes()
@@ -78,5 +79,5 @@ def test_convert_refuses_weights_that_are_not_the_calibration_s(tmp_path: Path) 
 
 def test_convert_into_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     source = write_tiny(tmp_path / "w.bin")
-    with pytest.raises(FileError, match=r"tokenizer\.json: cannot be written"):
+    with pytest.raises(FileError, match=r"tokenizer\.model: cannot be written"):
         convert(source, source / "out")

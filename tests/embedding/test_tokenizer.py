@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ragkit.embedding import tokenizer as module
-from ragkit.embedding.tokenizer import Tokenizer, tokenizer_json
+from ragkit.embedding.tokenizer import Tokenizer, from_tokenizer_json, tokenizer_json, tokenizer_model
 from ragkit.embedding.weights import Vocabulary, Weights
 from ragkit.errors import ModelError
 from tests.embedding.tiny import write_tiny
@@ -22,8 +23,8 @@ def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Vocabulary:
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary) -> Tokenizer:
-    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.json"
-    path.write_bytes(tokenizer_json(vocabulary))
+    path = tmp_path_factory.mktemp("tokenizer") / "tokenizer.model"
+    path.write_bytes(tokenizer_model(vocabulary))
     return Tokenizer(path)
 
 
@@ -70,20 +71,64 @@ def test_spans_are_characters_of_the_text_as_it_was_given(tokenizer: Tokenizer) 
 
 def test_the_same_vocabulary_gives_the_same_bytes(vocabulary: Vocabulary) -> None:
     assert tokenizer_json(vocabulary) == tokenizer_json(vocabulary)
+    assert tokenizer_model(vocabulary) == tokenizer_model(vocabulary)
 
 
 def test_other_rules_of_normalising_are_refused(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHARSMAP_SHA256", "0" * 64)
     with pytest.raises(ModelError, match=r"sentencepiece .* constraints\.txt"):
         tokenizer_json(vocabulary)
+    with pytest.raises(ModelError, match="sentencepiece"):
+        tokenizer_model(vocabulary)
+
+
+def test_the_form_that_others_read_cuts_texts_alike(vocabulary: Vocabulary, tokenizer: Tokenizer) -> None:
+    """What the float32 reference is given by `tokenizers` is what the q8 graph is given by sentencepiece."""
+    from tokenizers import Tokenizer as Other
+
+    other = Other.from_str(tokenizer_json(vocabulary).decode())
+    for text in (
+        "query: the token",
+        "",
+        " ",
+        "the\u00a0\u3000 of\n",
+        "rivie\u0300re 南瓜, ж ﬁ",
+        "\x00 10² \u200b",
+        "\u2581 x",
+    ):
+        assert tokenizer.encode(text) == other.encode(text).ids
+
+
+def test_a_text_that_spells_a_special_token_is_a_text(tokenizer: Tokenizer, vocabulary: Vocabulary) -> None:
+    inner = tokenizer.encode("the </s> of <mask>")[1:-1]
+    assert not {vocabulary.bos, vocabulary.eos, vocabulary.pad} & set(inner)
+
+
+def test_a_tokenizer_json_becomes_the_same_model(vocabulary: Vocabulary, tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.json"
+    entries = json.loads(tokenizer_json(vocabulary))
+    path.write_text(json.dumps(entries))
+    assert from_tokenizer_json(path) == tokenizer_model(vocabulary)
+    spaces = {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}
+    entries["normalizer"] = {"type": "Sequence", "normalizers": [entries["normalizer"], spaces]}
+    path.write_text(json.dumps(entries))
+    assert from_tokenizer_json(path) == tokenizer_model(vocabulary)
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"model": {"vocab": [["a", 1]]}}', '{"model": {"vocab": {"a": 1}}}'])
+def test_another_kind_of_tokenizer_json_is_a_model_error(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "tokenizer.json"
+    path.write_text(content)
+    with pytest.raises(ModelError, match=r"tokenizer\.json: not a Unigram tokenizer"):
+        from_tokenizer_json(path)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{}", b'{"version": "1.0", "model": {"type": "Uni'])
 def test_a_damaged_file_is_a_model_error(tmp_path: Path, content: bytes | None) -> None:
-    path = tmp_path / "tokenizer.json"
+    path = tmp_path / "tokenizer.model"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(ModelError, match=r"tokenizer\.json: the tokenizer can't be loaded"):
+    with pytest.raises(ModelError, match=r"tokenizer\.model: the tokenizer can't be loaded"):
         Tokenizer(path)
 
 

@@ -34,7 +34,7 @@ def test_rows_are_directions_with_127_in_the_largest_component() -> None:
 
 def test_the_graph_s_tokens_are_those_of_the_text_alone(tmp_path: Path) -> None:
     """The toy graph's states are its word vectors, so each row says which token it is."""
-    tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
+    tokenizer = write_tokenizer(tmp_path / "tokenizer.model")
     encoder = q8(write_hub_graph(tmp_path / "model.onnx"), tokenizer)
     [found] = encoder.encode_tokens(["hello world"], "passage")
     ids = encoder._tokenizer.encode("passage: hello world")
@@ -45,7 +45,7 @@ def test_the_graph_s_tokens_are_those_of_the_text_alone(tmp_path: Path) -> None:
 
 
 def test_threads_and_neighbours_change_nothing(tmp_path: Path) -> None:
-    graph, tokenizer = write_hub_graph(tmp_path / "model.onnx"), write_tokenizer(tmp_path / "tokenizer.json")
+    graph, tokenizer = write_hub_graph(tmp_path / "model.onnx"), write_tokenizer(tmp_path / "tokenizer.model")
     texts = ["hello", "a b", "world"]
     done: list[int] = []
     together = q8(graph, tokenizer).encode_tokens(texts, "query", done.append)
@@ -55,7 +55,7 @@ def test_threads_and_neighbours_change_nothing(tmp_path: Path) -> None:
 
 
 def test_a_question_s_vector_and_tokens_come_from_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, tokenizer = write_hub_graph(tmp_path / "model.onnx"), write_tokenizer(tmp_path / "tokenizer.json")
+    graph, tokenizer = write_hub_graph(tmp_path / "model.onnx"), write_tokenizer(tmp_path / "tokenizer.model")
     encoder, fresh = q8(graph, tokenizer), q8(graph, tokenizer)
     wanted = {text: fresh.encode_tokens([text], "query")[0].tolist() for text in ("hello", "world")}
     encoder.encode(["hello"], "query")
@@ -68,7 +68,7 @@ def test_a_question_s_vector_and_tokens_come_from_one_pass(tmp_path: Path, monke
 
 
 def test_a_graph_without_them_says_what_to_do(tmp_path: Path) -> None:
-    encoder = q8(write_pooled_graph(tmp_path / "model.onnx"), write_tokenizer(tmp_path / "tokenizer.json"))
+    encoder = q8(write_pooled_graph(tmp_path / "model.onnx"), write_tokenizer(tmp_path / "tokenizer.model"))
     with pytest.raises(ModelError, match="ragkit prepare --force"):
         encoder.encode_tokens(["a"], "query")
 

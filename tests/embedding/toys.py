@@ -43,7 +43,7 @@ def pin(path: Path, name: str = "") -> Pin:
 def fake_convert(weights: Path, target: Path, progress: Progress | None = None) -> None:
     """What `convert` leaves, at no cost: the pooled toy graph, the tokenizer, a reference folder."""
     graphs.write_pooled_graph(target / "model.onnx")
-    graphs.write_tokenizer(target / "tokenizer.json")
+    graphs.write_tokenizer(target / "tokenizer.model")
     (target / "tokenizer.weights").unlink()
     (target / "reference").mkdir()
     (target / "reference" / "modules.json").write_text("[]")
