@@ -35,6 +35,7 @@ class Store:
         self.dimension = dimension
         self.chunk_count = 0
         self.index_bytes = {"vectors": 0, "words": 0, "tokens": 0}
+        self._known: dict[int, Chunk] = {}  # read from the database once: a question's candidates are many
         self._connection = database.create(path, dimension)
 
     def __enter__(self) -> Self:
@@ -221,7 +222,13 @@ class Store:
 
     def _load(self, numbers: Iterable[int]) -> dict[int, Chunk]:
         """Chunks by number."""
-        wanted = json.dumps(list(numbers))
+        wanted = list(numbers)
+        missing = [number for number in wanted if number not in self._known]
+        if missing:
+            self._known |= self._read(json.dumps(missing))
+        return {number: self._known[number] for number in wanted}
+
+    def _read(self, wanted: str) -> dict[int, Chunk]:
         spans: dict[int, list[Span]] = {}
         for number, order, start, end in self._rows(
             "select chunk_id, block_order, start, end from chunk_spans join blocks on blocks.id = block_id"
