@@ -46,12 +46,12 @@ def main(count: int) -> None:
         return value
 
     with indexed(settings, cache=cache_root(), progress=silent, clock=Clock()) as index:
-        reranker = MaxSim(index.store, index.passages)
+        reranker = MaxSim(index.store, index.cached)
         for question in read_questions(Path(settings.dataset.questions))[:count]:
             asked = question.question
             hits = index.retriever.trace(asked, settings.retrieval.candidate_k).kept[:50]
             timed("the stage", lambda: reranker.scores(asked, hits))  # noqa: B023  called at once
-            [tokens] = timed("question's tokens", lambda: index.passages.encode_tokens([asked], "query"))  # noqa: B023
+            [tokens] = timed("question's tokens", lambda: index.cached.encode_tokens([asked], "query"))  # noqa: B023
             stored = timed("stored vectors", lambda: index.store.tokens([hit.chunk for hit in hits]))  # noqa: B023
             timed("scores", lambda: max_sim(tokens, stored))  # noqa: B023
     body = []

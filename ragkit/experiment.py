@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from ragkit import environment
 from ragkit.answers import (
     Answer,
     AnswerEntry,
-    RememberedQueries,
+    Passages,
     answer_questions,
     read_answers,
     recorded_answers,
@@ -27,7 +28,7 @@ from ragkit.answers import (
 from ragkit.chunking import chunk_document
 from ragkit.config import Configuration, ExternalRetrieval
 from ragkit.dataset import dataset_hashes, read_questions, read_splits, resolve
-from ragkit.embedding import Encoder, TextError, cached, load_encoder
+from ragkit.embedding import Encoder, Questions, TextError, cached, load_encoder
 from ragkit.errors import DataError, EncodingError, Problem, UsageError
 from ragkit.files import canonical_json, replacing_directory, sha256_file, write_atomic
 from ragkit.ingest import read_corpus
@@ -43,7 +44,8 @@ from ragkit.store import Store
 ProgressBar = Callable[[str, int | None], AbstractContextManager[Progress]]
 BATCH = 1024
 """Chunks that are embedded and stored at a time, so that memory doesn't grow with the corpus."""
-
+AHEAD = 128
+"""Questions that are embedded side by side before they are searched for."""
 
 FILES = ("metrics.json", "rankings.jsonl", "run.trec", "qrels.trec", "timing.json", "summary.md")
 """What a run writes."""
@@ -83,7 +85,7 @@ def run(
             questions, splits, recorded = _questions(settings, answers)
             targets = _resolve(settings, questions, documents, index.store, allow_drift, notice)
         with clock.phase("retrieve"), progress("questions", len(questions)) as advance:
-            traces, latencies = _retrieve(index.retriever, questions, settings.retrieval.candidate_k, advance)
+            traces, latencies = _retrieve(index, questions, settings.retrieval.candidate_k, advance)
         chunks = index.chunks()
         _tell_lost(index.retriever, notice)
         with clock.phase("answer"), progress("sentences", None) as advance:
@@ -111,11 +113,12 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A configuration ready to be asked. `encoder` is the retriever's; `passages` is the same one with its cache."""
+    """A configuration ready to be asked. `encoder` is that of the questions; `cached` is the same one with its cache."""
 
     documents: Sequence[Document]
-    encoder: RememberedQueries
-    passages: Encoder
+    passages: Passages
+    encoder: Questions
+    cached: Encoder
     store: Store
     retriever: Retriever
 
@@ -131,22 +134,28 @@ def indexed(
     settings: Configuration, *, cache: Path, progress: ProgressBar, clock: Clock, vector_cache: bool = True
 ) -> Iterator[Indexed]:
     """The first steps of a run: model, throwaway database, documents in it. Raises as `run`."""
-    with clock.phase("model"):
-        encoder = RememberedQueries(load_encoder(settings.model, cache))
-        passages = cached(encoder, cache / "vectors" if vector_cache else None)
+    with ThreadPoolExecutor(1, thread_name_prefix="ragkit-model") as pool:
+        loading = pool.submit(load_encoder, settings.model, cache)  # mostly outside Python, so beside parsing
+        with clock.phase("parse"), progress("documents", None) as advance:
+            documents = read_corpus(Path(settings.dataset.corpus), advance)
+        with clock.phase("model"):
+            encoder = Questions(loading.result())
+    keeping = cached(encoder, cache / "vectors" if vector_cache else None)
+    passages = Passages(documents)
     with (
         tempfile.TemporaryDirectory(prefix="ragkit-") as folder,
         Store(Path(folder) / "run.db", encoder.dimension) as store,
     ):
-        with clock.phase("parse"), progress("documents", None) as advance:
-            documents = read_corpus(Path(settings.dataset.corpus), advance)
-        with clock.phase("chunk"):
-            own = not isinstance(settings.retrieval, ExternalRetrieval)
-            chunks = [chunk_document(each, settings.chunking) if own else [] for each in documents]
-        with clock.phase("embed and index"), progress("chunks", sum(map(len, chunks))) as advance:
-            _index(documents, chunks, passages, store, advance)
-        with _retriever(settings, documents, store, passages, progress, clock) as retriever:
-            yield Indexed(documents, encoder, passages, store, retriever)
+        if not isinstance(settings.retrieval, ExternalRetrieval):
+            with clock.phase("chunk"):
+                chunks = [chunk_document(each, settings.chunking) for each in documents]
+            with clock.phase("embed and index"), progress("chunks", sum(map(len, chunks))) as advance:
+                _index(documents, chunks, passages, keeping, store, advance)
+                del chunks  # they are in the database now
+        else:
+            _index(documents, [[]] * len(documents), passages, keeping, store, lambda _: None)
+        with _retriever(settings, documents, store, keeping, progress, clock) as retriever:
+            yield Indexed(documents, passages, encoder, keeping, store, retriever)
 
 
 @contextmanager
@@ -183,6 +192,7 @@ def _check_out(out: Path) -> None:
 def _index(
     documents: Sequence[Document],
     chunks: Sequence[Sequence[Chunk]],
+    passages: Passages,
     encoder: Encoder,
     store: Store,
     progress: Progress,
@@ -190,7 +200,9 @@ def _index(
     for batch in _batches(documents, chunks):
         flat = [chunk for _, own in batch for chunk in own]
         try:
-            vectors = encoder.encode([chunk.embedded_text for chunk in flat], "passage", progress)
+            # With their sentences, which the same pass gives and answers need.
+            parts = [passages.parts(chunk) for chunk in flat]
+            vectors, _ = encoder.encode_parts([chunk.embedded_text for chunk in flat], parts, progress)
         except TextError as error:
             chunk = flat[error.index]
             where = f"{chunk.slug}, chunk {chunk.index} (block {chunk.spans[0].block})"
@@ -264,37 +276,48 @@ def _resolve(
 
 
 def _retrieve(
-    retriever: Retriever, questions: Sequence[Question], depth: int, progress: Progress
+    index: Indexed, questions: Sequence[Question], depth: int, progress: Progress
 ) -> tuple[list[Trace], list[float]]:
     """Every question's trace, and how long each took in seconds, its embedding included."""
+    encoder, retriever = index.encoder, index.retriever
     traces: list[Trace] = []
     latencies: list[float] = []
-    warm = False
-    for question in questions:
-        try:
-            if not warm:
-                retriever.trace(question.question, depth)  # not timed: the first call pays for what later ones reuse
-                warm = True
+    # Not timed: the first calls pay for what later ones reuse.
+    _ahead(encoder, [questions[0]] * encoder.threads)
+    retriever.trace(questions[0].question, depth)
+    for start in range(0, len(questions), AHEAD):
+        batch = questions[start : start + AHEAD]
+        _ahead(encoder, batch)
+        for question in batch:
+            encoder.spent = 0.0
             started = time.perf_counter()
             traces.append(retriever.trace(question.question, depth))
-        except TextError as error:
-            raise EncodingError(f"question {question.id}: {error.message}") from error
-        latencies.append(time.perf_counter() - started)
-        progress(1)
+            latencies.append(time.perf_counter() - started + encoder.spent)
+            progress(1)
     return traces, latencies
+
+
+def _ahead(encoder: Questions, questions: Sequence[Question]) -> None:
+    try:
+        encoder.ahead([question.question for question in questions])
+    except TextError as error:
+        raise EncodingError(f"question {questions[error.index].id}: {error.message}") from error
 
 
 def _answer(
     settings: Configuration, index: Indexed, questions: Sequence[Question], traces: Sequence[Trace], progress: Progress
 ) -> list[Answer]:
+    asked = [question.question for question in questions]
     return answer_questions(
-        index.encoder.vectors([question.question for question in questions]),
+        asked,
+        index.encoder.vectors(asked),
         [trace.hits[: settings.retrieval.top_k] for trace in traces],
         settings.answers,
-        index.documents,
-        index.store,
         index.passages,
+        index.store,
+        index.cached,
         progress,
+        own_chunks=not isinstance(settings.retrieval, ExternalRetrieval),
     )
 
 

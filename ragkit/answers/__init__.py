@@ -6,14 +6,14 @@ database before it is scored.
 
 from ragkit.answers.extractive import answer_questions
 from ragkit.answers.model import Answer, Citation, score_answers
-from ragkit.answers.queries import RememberedQueries
+from ragkit.answers.passages import Passages
 from ragkit.answers.recorded import AnswerEntry, read_answers, recorded_answers
 
 __all__ = [
     "Answer",
     "AnswerEntry",
     "Citation",
-    "RememberedQueries",
+    "Passages",
     "answer_questions",
     "read_answers",
     "recorded_answers",

@@ -2,69 +2,86 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.answers.model import Answer, Citation
+from ragkit.answers.passages import Passages
 from ragkit.config import AnswersConfig
 from ragkit.embedding import Encoder, TextError
 from ragkit.errors import EncodingError
 from ragkit.files import DECIMALS
-from ragkit.records import Block, Document, Hit, Progress
-from ragkit.sentences import Sentence, cut, split_block
-from ragkit.store import Store
+from ragkit.records import Chunk, Hit, Progress
+from ragkit.sentences import Sentence
+from ragkit.store import Store, terms
 
-SHORT = 200
-"""Characters from which on a sentence says for itself what it is about."""
+_BATCH = 1024
+"""Questions whose sentences are in memory at a time."""
+
+_Read = Mapping[Sentence, NDArray[np.int8]]
+"""A chunk's sentences, each with the direction that the model gives it there."""
 
 
 def answer_questions(
-    questions: NDArray[np.float32],
+    questions: Sequence[str],
+    vectors: NDArray[np.float32],
     hits: Sequence[Sequence[Hit]],
     config: AnswersConfig,
-    documents: Sequence[Document],
+    passages: Passages,
     store: Store,
     encoder: Encoder,
     progress: Progress | None = None,
+    *,
+    own_chunks: bool = True,
 ) -> list[Answer]:
     """One answer for each question from its own hits, of which the first `config.context_k` are read.
 
-    `questions` are their vectors, (n, dimension). Every sentence of every context is embedded in one
-    call, each text once, as a passage, a short one behind the heading it stands under ("Battery: six
-    years"); give an `encoder` that is cached. At most `config.sentences` are
-    chosen by `select`, joined in the order of the documents (best hit first) and of their text, and each
-    one's block is cited by its runtime id. A question is declined when nothing was retrieved or its
-    best sentence is less similar than `config.decline_below` (0: never for that reason).
+    `vectors` are the questions', (n, dimension). Each chunk is read once and its sentences get their vectors
+    from that (`Encoder.encode_parts`, which costs nothing where the chunk was indexed by it and `encoder` is
+    cached); chunks that aren't our own may be longer than the model reads, so their sentences are read alone.
+    A sentence's relevance is its cosine to the question plus `config.words` x `shared_words`. At most
+    `config.sentences` are chosen by `select`, joined in the order of the documents (best hit first) and of
+    their text, and each one's block is cited by its runtime id. A question is declined when nothing was
+    retrieved or its best cosine is below `config.decline_below` (0: never for that reason).
 
-    Raises `EncodingError` for a sentence that can't be embedded.
+    Raises `EncodingError` for a chunk or sentence that can't be embedded.
     """
-    blocks = {document.slug: document.blocks for document in documents}
-
-    def read(sentence: Sentence) -> str:
-        above = blocks[sentence.slug][sentence.block].breadcrumb[-1:] if len(sentence.text) < SHORT else ()
-        return ": ".join([*above, sentence.text])
-
-    contexts = _contexts([found[: config.context_k] for found in hits], blocks)
-    rows: dict[str, int] = {}
-    where: list[Sentence] = []
-    for sentence in (each for context in contexts for each in context):
-        if rows.setdefault(read(sentence), len(rows)) == len(where):
-            where.append(sentence)
-    try:
-        vectors = encoder.encode(list(rows), "passage", progress)
-    except TextError as error:
-        at = where[error.index]
-        raise EncodingError(
-            f"{at.slug}, block {at.block} (characters {at.start} to {at.end}): {error.message}"
-        ) from error
     block_ids = {slug: store.block_ids(identifier) for slug, identifier in store.document_ids().items()}
-    return [
-        _answer(question, context, vectors[[rows[read(sentence)] for sentence in context]], config, block_ids)
-        for question, context in zip(questions, contexts, strict=True)
-    ]
+    contexts = [list(found[: config.context_k]) for found in hits]
+    if not own_chunks:
+        contexts = [
+            [replace(hit, chunk=piece) for hit in found for piece in passages.alone(hit.chunk)] for found in contexts
+        ]
+    answers = []
+    for start in range(0, len(questions), _BATCH):
+        batch = slice(start, start + _BATCH)
+        read = _read([hit.chunk for found in contexts[batch] for hit in found], passages, encoder, progress)
+        for question, vector, found in zip(questions[batch], vectors[batch], contexts[batch], strict=True):
+            context = _context(found, read, passages)
+            answers.append(_answer(question, vector, context, config, block_ids))
+    return answers
+
+
+def shared_words(question: str, sentences: Sequence[str]) -> NDArray[np.float64]:
+    """How much of the question's words each of n sentences has, (n,), in [0, 1].
+
+    A word weighs log(1 + n / (f + 1/2)), f being how many of the sentences have it: what all of them say tells
+    nothing. Words are those of full-text search (`terms`).
+
+    >>> shared_words("battery life", ["The life of a battery.", "Half a life.", "No."]).round(2).tolist()
+    [1.0, 0.42, 0.0]
+    """
+    asked = set(terms(question))
+    said = [asked & set(terms(sentence)) for sentence in sentences]
+    having = Counter(term for own in said for term in own)
+    weight = {term: math.log1p(len(sentences) / (having[term] + 0.5)) for term in asked}
+    whole = math.fsum(weight.values())
+    return np.array([math.fsum(weight[term] for term in own) / whole if own else 0.0 for own in said])
 
 
 def select(relevance: NDArray[np.float64], vectors: NDArray[np.float32], count: int, redundancy: float) -> list[int]:
@@ -90,19 +107,23 @@ def select(relevance: NDArray[np.float64], vectors: NDArray[np.float32], count: 
 
 
 def _answer(
-    question: NDArray[np.float32],
-    context: Sequence[Sentence],
-    vectors: NDArray[np.float32],
+    question: str,
+    vector: NDArray[np.float32],
+    context: _Read,
     config: AnswersConfig,
     block_ids: Mapping[str, Mapping[int, str]],
 ) -> Answer:
     if not context:
         return Answer(None)
-    relevance = _rounded(vectors @ question)
-    evidence = float(relevance.max())
+    sentences = list(context)
+    rows = np.stack(list(context.values())).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    cosines = _rounded(rows @ vector)
+    evidence = float(cosines.max())
     if evidence < config.decline_below and config.decline_below > 0:
         return Answer(None, evidence=evidence)
-    chosen = [context[index] for index in sorted(select(relevance, vectors, config.sentences, config.redundancy))]
+    relevance = cosines + config.words * shared_words(question, [sentence.text for sentence in sentences])
+    chosen = [sentences[index] for index in sorted(select(relevance, rows, config.sentences, config.redundancy))]
     cited = dict.fromkeys((sentence.slug, sentence.block) for sentence in chosen)
     return Answer(
         " ".join(sentence.text for sentence in chosen),
@@ -116,27 +137,38 @@ def _rounded(cosines: NDArray[np.float32]) -> NDArray[np.float64]:
     return cosines.astype(np.float64).round(DECIMALS)
 
 
-def _contexts(hits: Sequence[Sequence[Hit]], blocks: Mapping[str, Sequence[Block]]) -> list[list[Sentence]]:
-    """Each question's sentences, once each: by document (best hit first), then in the order of the text.
+def _read(
+    chunks: Sequence[Chunk], passages: Passages, encoder: Encoder, progress: Progress | None
+) -> dict[tuple[str, int, int], _Read]:
+    """What is read of every chunk, by its place."""
+    known = list({_place(chunk): chunk for chunk in chunks}.values())
+    spans = [passages.parts(chunk) for chunk in known]
+    try:
+        _, codes = encoder.encode_parts([chunk.embedded_text for chunk in known], spans, progress)
+    except TextError as error:
+        at = known[error.index]
+        where = f"{at.slug}, block {at.spans[0].block} (characters {at.start} to {at.end})"
+        raise EncodingError(f"{where}: {error.message}") from error
+    return {
+        _place(chunk): dict(zip(passages.held(chunk), rows, strict=True))
+        for chunk, rows in zip(known, codes, strict=True)
+    }
 
-    A sentence counts when one chunk holds all of it; a chunk that holds none gives its longest part.
-    Headings name what is said without saying it, so they count only where there is nothing else.
+
+def _context(hits: Sequence[Hit], read: Mapping[tuple[str, int, int], _Read], passages: Passages) -> _Read:
+    """One question's sentences, once each: by document (best hit first), then in the order of the text.
+
+    Where two chunks hold a sentence, it is as the better hit has it. Headings name what is said without
+    saying it, so they count only where there is nothing else.
     """
-    split = cache(lambda slug, order: split_block(slug, blocks[slug][order]))
+    place = {slug: n for n, slug in enumerate(dict.fromkeys(hit.chunk.slug for hit in hits))}
+    every: dict[Sentence, NDArray[np.int8]] = {}
+    for hit in reversed(hits):
+        every |= read[_place(hit.chunk)]
+    ordered = {s: every[s] for s in sorted(every, key=lambda s: (place[s.slug], s.start, s.end))}
+    said = {s: row for s, row in ordered.items() if passages.block(s).kind != "heading"}
+    return said or ordered
 
-    def held(hit: Hit) -> list[Sentence]:
-        slug, spans = hit.chunk.slug, hit.chunk.spans
-        whole = [s for p in spans for s in split(slug, p.block) if p.start <= s.start and s.end <= p.end]
-        if whole:
-            return whole
-        longest = max(spans, key=lambda span: span.end - span.start)
-        part = cut(slug, blocks[slug][longest.block], longest.start, longest.end)
-        return [part] if part and len(part.text) > 1 else []  # one character stands for a passage that wasn't found
 
-    contexts = []
-    for found in hits:
-        place = {slug: n for n, slug in enumerate(dict.fromkeys(hit.chunk.slug for hit in found))}
-        every = sorted({s for hit in found for s in held(hit)}, key=lambda s: (place[s.slug], s.start, s.end))
-        said = [sentence for sentence in every if blocks[sentence.slug][sentence.block].kind != "heading"]
-        contexts.append(said or every)
-    return contexts
+def _place(chunk: Chunk) -> tuple[str, int, int]:
+    return chunk.slug, chunk.start, chunk.end

@@ -55,12 +55,14 @@ class ModelConfig(Section):
 class AnswersConfig(Section):
     """The answerer reads the first `context_k` of the `top_k` hits and quotes at most `sentences` of them.
 
+    `words` is what a sentence gains that has all of the question's words that its fellows have, beside its cosine.
     `redundancy` is the weight of unlikeness to what is quoted already against likeness to the question.
     A question whose best sentence has a cosine below `decline_below` is declined; 0 declines none.
     """
 
     context_k: int = Field(5, ge=1)
     sentences: int = Field(2, ge=1)
+    words: float = Field(0.1, ge=0.0, le=1.0)
     redundancy: float = Field(0.05, ge=0.0, le=1.0)
     decline_below: float = Field(0.0, ge=0.0, le=1.0)
 

@@ -5,9 +5,20 @@ Importing this costs nothing; a model library is imported when its encoder is ma
 
 from __future__ import annotations
 
-from ragkit.embedding.base import Encoder, TextError
+from ragkit.embedding.base import Encoder, Spans, TextError
 from ragkit.embedding.cache import CachedEncoder, cached
 from ragkit.embedding.loading import load_encoder
+from ragkit.embedding.queries import Questions
 from ragkit.embedding.registry import cache_key, cache_root
 
-__all__ = ["CachedEncoder", "Encoder", "TextError", "cache_key", "cache_root", "cached", "load_encoder"]
+__all__ = [
+    "CachedEncoder",
+    "Encoder",
+    "Questions",
+    "Spans",
+    "TextError",
+    "cache_key",
+    "cache_root",
+    "cached",
+    "load_encoder",
+]

@@ -13,18 +13,24 @@ from numpy.typing import NDArray
 from ragkit.errors import EncodingError
 from ragkit.records import Progress, Role
 
+Spans = Sequence[tuple[int, int]]
+"""Characters of a text, end exclusive."""
+
 UNIT_TOLERANCE = 1e-3
 """How far the length of a vector may be from 1; float32 arithmetic stays below 1e-5."""
 
 
 class Encoder(Protocol):
-    """Turns texts into unit vectors. Safe to call from several threads.
+    """Turns texts into unit vectors. Safe to call from several threads, of which `threads` keep the machine busy.
 
     `dimension`: components of a vector. `identity`: a hash of everything that decides a vector except
     the text, the role and the machine; it is for cache keys and may differ where `description` does
     not (another library may write the same tokenizer in other bytes). `description`: what a report
     says of the model (name, source, revision, precision, hashes, prefixes); no path, no host, no time.
     """
+
+    @property
+    def threads(self) -> int: ...
 
     @property
     def dimension(self) -> int: ...
@@ -51,6 +57,16 @@ class Encoder(Protocol):
 
         Those of the prefix and the special tokens are left out, unless there are no others. As `encode`;
         raises `ModelError` when the model gives no vectors of tokens.
+        """
+        ...
+
+    def encode_parts(
+        self, texts: Sequence[str], parts: Sequence[Spans], progress: Progress | None = None
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.int8]]]:
+        """Passages' vectors as `encode` gives them, and in the same pass those of parts of each, (parts, dimension).
+
+        `parts` are character ranges of each text. A part's vector is `pooled` from the vectors that its
+        tokens have within the whole text (late chunking, Günther et al. 2024). Raises as `encode_tokens`.
         """
         ...
 
@@ -113,6 +129,20 @@ def quantised(index: int, vectors: NDArray[np.floating]) -> NDArray[np.int8]:
         raise TextError(index, "the model gave a token's vector that is not finite or zero")
     codes: NDArray[np.int8] = np.rint(vectors / largest * 127).astype(np.int8)
     return codes
+
+
+def pooled(index: int, states: NDArray[np.float32], tokens: Spans, parts: Spans) -> NDArray[np.int8]:
+    """The direction of each part's mean, (parts, dimension); one without a token has that of the whole text.
+
+    `states` (tokens, dimension) are the tokens' vectors, `tokens` and `parts` places in one text.
+    Raises `TextError` as `quantised`.
+    """
+    places = np.array(tokens, np.int64).reshape(-1, 2)
+    means = np.empty((len(parts), states.shape[1]))
+    for row, (start, end) in enumerate(parts):
+        inside = (places[:, 0] < end) & (places[:, 1] > start)
+        means[row] = (states[inside] if inside.any() else states).mean(axis=0, dtype=np.float64)
+    return quantised(index, means)
 
 
 def identity_of(parts: dict[str, Any]) -> str:

@@ -10,17 +10,19 @@ import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.embedding.base import Encoder, TextError, identity_of
+from ragkit.embedding.base import Encoder, Spans, TextError, identity_of
 from ragkit.embedding.locks import locked
 from ragkit.embedding.machine import runtime
 from ragkit.embedding.segments import LIMIT, Segments
 from ragkit.errors import FileError
 from ragkit.records import Progress, Role
+
+_T = TypeVar("_T")
 
 _BATCH = 2048
 """Texts embedded between two writes, so that a long run that is killed keeps most of its work."""
@@ -47,10 +49,15 @@ class CachedEncoder:
         parts = {"encoder": encoder.identity, "runtime": runtime()}
         self._texts = _Memory(Segments(folder, identity_of(parts)[:32], limit), _BATCH)
         self._tokens = _Memory(Segments(folder, identity_of({**parts, "of": "tokens"})[:32], limit), _TOKENS_BATCH)
+        self._parts = _Memory(Segments(folder, identity_of({**parts, "of": "parts"})[:32], limit), _BATCH)
 
     @property
     def notice(self) -> str | None:
-        return self._texts.segments.notice or self._tokens.segments.notice
+        return self._texts.segments.notice or self._tokens.segments.notice or self._parts.segments.notice
+
+    @property
+    def threads(self) -> int:
+        return self._encoder.threads
 
     @property
     def dimension(self) -> int:
@@ -74,8 +81,9 @@ class CachedEncoder:
         """See `Encoder.encode`. A text that occurs twice is embedded once."""
         if role == "query":
             return self._encoder.encode(texts, role, progress)
+        keys = [_key(text) for text in texts]
         found = self._look_up(
-            self._texts, texts, lambda batch: list(self._encoder.encode(batch, role, progress)), progress
+            self._texts, keys, lambda at: list(self._encoder.encode(_pick(texts, at), role, progress)), progress
         )
         return np.frombuffer(bytearray().join(found), np.float32).reshape(len(texts), self.dimension)
 
@@ -85,48 +93,63 @@ class CachedEncoder:
         """See `Encoder.encode_tokens`. A text that occurs twice is embedded once."""
         if role == "query":
             return self._encoder.encode_tokens(texts, role, progress)
+        keys = [_key(text) for text in texts]
         found = self._look_up(
-            self._tokens, texts, lambda batch: self._encoder.encode_tokens(batch, role, progress), progress
+            self._tokens, keys, lambda at: self._encoder.encode_tokens(_pick(texts, at), role, progress), progress
         )
         return [np.frombuffer(value, np.int8).reshape(-1, self.dimension) for value in found]
+
+    def encode_parts(
+        self, texts: Sequence[str], parts: Sequence[Spans], progress: Progress | None = None
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.int8]]]:
+        """See `Encoder.encode_parts`. A text that occurs twice with the same parts is embedded once."""
+
+        def embed(at: Sequence[int]) -> list[bytes]:
+            vectors, own = self._encoder.encode_parts(_pick(texts, at), _pick(parts, at), progress)
+            return [vector.tobytes() + codes.tobytes() for vector, codes in zip(vectors, own, strict=True)]
+
+        keys = [_key(f"{[*map(tuple, spans)]}\0{text}") for text, spans in zip(texts, parts, strict=True)]
+        found = self._look_up(self._parts, keys, embed, progress)
+        size = self.dimension * np.dtype(np.float32).itemsize
+        vectors = np.frombuffer(bytearray().join(value[:size] for value in found), np.float32)
+        own = [np.frombuffer(value[size:], np.int8).reshape(-1, self.dimension) for value in found]
+        return vectors.reshape(len(texts), self.dimension), own
 
     def _look_up(
         self,
         memory: _Memory,
-        texts: Sequence[str],
-        embed: Callable[[list[str]], Sequence[NDArray[Any]]],
+        keys: Sequence[bytes],
+        embed: Callable[[Sequence[int]], Sequence[NDArray[Any] | bytes]],
         progress: Progress | None,
     ) -> list[bytes | memoryview]:
-        """The bytes of each text's vectors; `embed` tells the progress of the texts that it is given."""
-        keys = [_key(text) for text in texts]
+        """What is kept under each key; `embed` makes it for the places it is given, and tells their progress."""
         if all(map(memory.known().__contains__, keys)):
-            self._embed_missing(memory, texts, keys, embed, progress)
+            self._embed_missing(memory, keys, embed, progress)
         else:
             with memory.alone():
-                self._embed_missing(memory, texts, keys, embed, progress)
+                self._embed_missing(memory, keys, embed, progress)
         return [memory.known()[key] for key in keys]
 
     def _embed_missing(
         self,
         memory: _Memory,
-        texts: Sequence[str],
         keys: Sequence[bytes],
-        embed: Callable[[list[str]], Sequence[NDArray[Any]]],
+        embed: Callable[[Sequence[int]], Sequence[NDArray[Any] | bytes]],
         progress: Progress | None,
     ) -> None:
         missing = {key: index for index, key in reversed(list(enumerate(keys))) if key not in memory.known()}
         todo = sorted(missing.values())  # the first place of each missing text
         self.misses += len(todo)
-        self.hits += len(texts) - len(todo)
-        if progress is not None and len(texts) > len(todo):
-            progress(len(texts) - len(todo))
+        self.hits += len(keys) - len(todo)
+        if progress is not None and len(keys) > len(todo):
+            progress(len(keys) - len(todo))
         for start in range(0, len(todo), memory.batch):
             batch = todo[start : start + memory.batch]
             try:
-                vectors = embed([texts[index] for index in batch])
+                values = embed(batch)
             except TextError as error:
                 raise TextError(batch[error.index], error.message) from error
-            memory.add({keys[index]: vector.tobytes() for index, vector in zip(batch, vectors, strict=True)})
+            memory.add({keys[index]: bytes(value) for index, value in zip(batch, values, strict=True)})
 
 
 class _Memory:
@@ -154,6 +177,10 @@ class _Memory:
     def add(self, fresh: dict[bytes, bytes]) -> None:
         self.segments.write(fresh)
         self.known().update(fresh)
+
+
+def _pick(values: Sequence[_T], places: Sequence[int]) -> list[_T]:
+    return [values[place] for place in places]
 
 
 def _key(text: str) -> bytes:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.embedding.base import TextError, checked, identity_of, prefixed, quantised
+from ragkit.embedding.base import Spans, TextError, checked, identity_of, prefixed, quantised
 from ragkit.records import Progress, Role
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
@@ -29,6 +29,7 @@ class HashingEncoder:
     """
 
     def __init__(self, prefixes: dict[Role, str], dimension: int = 256, max_tokens: int = 512) -> None:
+        self.threads = 1  # pure Python: side by side, calls would wait for each other
         self.dimension = dimension
         self.max_tokens = max_tokens
         self._prefixes = prefixes
@@ -66,6 +67,17 @@ class HashingEncoder:
             tokens = _TOKEN.findall(text) or [self._prefixes[role]]
             found.append(quantised(index, np.stack([self._vector(token) for token in tokens])))
         return found
+
+    def encode_parts(
+        self, texts: Sequence[str], parts: Sequence[Spans], progress: Progress | None = None
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.int8]]]:
+        """See `Encoder.encode_parts`: a part's vector is that of a text with nothing else in it."""
+        vectors = self.encode(texts, "passage", progress)
+        own = [
+            [self._vector(text[start:end]) for start, end in spans] for text, spans in zip(texts, parts, strict=True)
+        ]
+        empty = np.empty((0, self.dimension), np.int8)
+        return vectors, [quantised(index, np.stack(rows)) if rows else empty for index, rows in enumerate(own)]
 
     def count_tokens(self, text: str, role: Role | None) -> int:
         if role is None:

@@ -11,17 +11,21 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.embedding.base import TextError, checked, identity_of, prefixed, quantised
+from ragkit.embedding.base import Spans, TextError, checked, identity_of, pooled, prefixed, quantised
 from ragkit.embedding.tokenizer import Tokenizer
 from ragkit.errors import ModelError
 from ragkit.records import Progress, Role
 
 _Floats = NDArray[np.float32]
+_T = TypeVar("_T")
+
+_RECENT = 256
+"""Questions whose tokens' vectors are kept for a reranker, some 50 KB each."""
 
 
 class Q8Encoder:
@@ -57,7 +61,7 @@ class Q8Encoder:
         outputs = self._session.get_outputs()
         self._output = outputs[0].name
         self._states = next((output.name for output in outputs if len(output.shape) == 3), None)
-        self._latest: tuple[bytes, _Floats | None] = b"", None  # a question's tokens, and what they became
+        self._recent: dict[bytes, _Floats] = {}  # what the tokens of the latest questions became
         self.identity = identity_of(
             {
                 "runner": "q8-1",
@@ -82,8 +86,7 @@ class Q8Encoder:
     ) -> list[NDArray[np.int8]]:
         """See `Encoder.encode_tokens`."""
         prefix = self._prefixes[role]
-        if self._states is None:
-            raise ModelError("The prepared graph gives no tokens' vectors, which maxsim needs: ragkit prepare --force")
+        self._check_states()
         ids = [self._ids(index, text, role) for index, text in enumerate(texts)]
         found = []
         for index, states in enumerate(self._each(self._tokens, ids, progress)):
@@ -91,9 +94,33 @@ class Q8Encoder:
             found.append(quantised(index, states[1:-1][own] if any(own) else states))  # first and last are special
         return found
 
+    def encode_parts(
+        self, texts: Sequence[str], parts: Sequence[Spans], progress: Progress | None = None
+    ) -> tuple[_Floats, list[NDArray[np.int8]]]:
+        """See `Encoder.encode_parts`."""
+        self._check_states()
+        prefix = self._prefixes["passage"]
+        ids = [self._ids(index, text, "passage") for index, text in enumerate(texts)]
+        outputs = list(dict.fromkeys([self._output, self._states]))
+
+        def run(index: int, tokens: NDArray[np.int64]) -> tuple[_Floats, NDArray[np.int8]]:
+            found = self._run(outputs, tokens)
+            # Specials stand nowhere and the prefix before the text, so neither is in a part.
+            spans = [(0, 0), *self._tokenizer.spans(prefix + texts[index]), (0, 0)]
+            moved = [(start + len(prefix), end + len(prefix)) for start, end in parts[index]]
+            return self._pooled(index, found[0]), pooled(index, found[-1], spans, moved)
+
+        both = list(self._each(run, ids, progress))
+        vectors = np.stack([vector for vector, _ in both]) if both else np.empty((0, self.dimension), np.float32)
+        return vectors, [own for _, own in both]
+
+    def _check_states(self) -> None:
+        if self._states is None:
+            raise ModelError("The prepared graph gives no tokens' vectors, which this needs: ragkit prepare --force")
+
     def _each(
-        self, run: Callable[[int, NDArray[np.int64]], _Floats], ids: list[NDArray[np.int64]], progress: Progress | None
-    ) -> Iterator[_Floats]:
+        self, run: Callable[[int, NDArray[np.int64]], _T], ids: list[NDArray[np.int64]], progress: Progress | None
+    ) -> Iterator[_T]:
         """What `run` gives for every text's index and tokens, in order."""
         if len(ids) == 1 or self.threads == 1:  # a question's latency shall not include starting threads
             for index, tokens in enumerate(ids):
@@ -123,12 +150,14 @@ class Q8Encoder:
     def _question(self, index: int, ids: NDArray[np.int64]) -> _Floats:
         """As `_vector`; keeps what a reranker may ask for next, so that one pass through the model gives both."""
         found = self._run(list(dict.fromkeys([self._output, self._states])), ids)
-        self._latest = ids.tobytes(), found[-1]
+        if len(self._recent) >= _RECENT:
+            self._recent.pop(next(iter(self._recent)), None)  # another thread may have been faster
+        self._recent[ids.tobytes()] = found[-1]
         return self._pooled(index, found[0])
 
     def _tokens(self, _: int, ids: NDArray[np.int64]) -> _Floats:
-        known, states = self._latest
-        return states if states is not None and known == ids.tobytes() else self._run([self._states], ids)[0]
+        states = self._recent.get(ids.tobytes())
+        return self._run([self._states], ids)[0] if states is None else states
 
     def _pooled(self, index: int, vector: _Floats) -> _Floats:
         if self._output == "last_hidden_state":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.embedding.base import TextError, checked, identity_of, prefixed, quantised
+from ragkit.embedding.base import Spans, TextError, checked, identity_of, pooled, prefixed, quantised
 from ragkit.errors import ModelError
 from ragkit.files import sha256_file
 from ragkit.records import Progress, Role
@@ -48,6 +48,7 @@ class SentenceTransformerEncoder:
         self._model = _load(folder, quiet=known)
         self._tokenizer = _fast_tokenizer(self._model, folder)
         self._prefixes = prefixes
+        self.threads = 1  # torch uses all cores for one call
         self._batch_size = batch_size
         self.dimension = int(_dimension(self._model))
         self.max_tokens = int(self._model.max_seq_length or 512)
@@ -83,17 +84,35 @@ class SentenceTransformerEncoder:
         """See `Encoder.encode_tokens`."""
         before = len(self._prefixes[role])
         found = []
-        for index, text in enumerate(self._whole(texts, role)):
-            states = self._model.encode([text], prompt="", output_value="token_embeddings", show_progress_bar=False)[0]
-            offsets = self._tokenizer(text, return_offsets_mapping=True, truncation=False, verbose=False)[
-                "offset_mapping"
-            ]
-            own = [end > before for _, end in offsets]  # a special token stands at (0, 0)
-            vectors: NDArray[np.float32] = states.numpy()
-            found.append(quantised(index, vectors[own] if any(own) else vectors))
+        for index, (_, states, spans) in enumerate(self._all(texts, role)):
+            own = [end > before for _, end in spans]  # a special token stands at (0, 0)
+            found.append(quantised(index, states[own] if any(own) else states))
             if progress is not None:
                 progress(1)
         return found
+
+    def encode_parts(
+        self, texts: Sequence[str], parts: Sequence[Spans], progress: Progress | None = None
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.int8]]]:
+        """See `Encoder.encode_parts`."""
+        before = len(self._prefixes["passage"])
+        vectors, found = np.empty((len(texts), self.dimension), np.float32), []
+        for index, (vector, states, spans) in enumerate(self._all(texts, "passage")):
+            vectors[index] = checked(index, vector / np.linalg.norm(vector), self.dimension)
+            moved = [(start + before, end + before) for start, end in parts[index]]
+            found.append(pooled(index, states, spans, moved))
+            if progress is not None:
+                progress(1)
+        return vectors, found
+
+    def _all(
+        self, texts: Sequence[str], role: Role
+    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.float32], Spans]]:
+        """Of each text its vector, its tokens' vectors, and where they stand in the text with its prefix."""
+        for text in self._whole(texts, role):
+            out = self._model.encode([text], prompt="", output_value=None, show_progress_bar=False)[0]
+            found = self._tokenizer(text, return_offsets_mapping=True, truncation=False, verbose=False)
+            yield out["sentence_embedding"].numpy(), out["token_embeddings"].numpy(), found["offset_mapping"]
 
     def count_tokens(self, text: str, role: Role | None) -> int:
         return self._count(text if role is None else self._prefixes[role] + text, specials=role is not None)

@@ -1,5 +1,6 @@
 """The throwaway database of one run: documents, blocks, chunks and their vectors."""
 
 from ragkit.store.store import Store
+from ragkit.store.terms import terms
 
-__all__ = ["Store"]
+__all__ = ["Store", "terms"]

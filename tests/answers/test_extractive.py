@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from ragkit.answers import Answer, RememberedQueries, answer_questions, extractive
-from ragkit.answers.extractive import select
+from ragkit.answers import Answer, Passages, answer_questions, extractive
+from ragkit.answers.extractive import select, shared_words
 from ragkit.config import AnswersConfig
 from ragkit.errors import EncodingError
 from ragkit.records import Chunk, Document, Hit
@@ -23,11 +23,12 @@ def whole(document: Document) -> Chunk:
     return chunk_of(document, 0, len(document.text))
 
 
-def answer(documents: list[Document], hits: list[Hit], encoder: Written, **settings: float) -> tuple[Answer, list]:
+def answer(
+    documents: list[Document], hits: list[Hit], encoder: Written, asked: str = "q", **settings: float
+) -> tuple[Answer, list]:
     store = store_of(documents)
-    (found,) = answer_questions(
-        QUESTION, [hits], AnswersConfig(**{"sentences": 3, **settings}), documents, store, encoder
-    )
+    config = AnswersConfig(**{"sentences": 3, "words": 0.0, **settings})
+    (found,) = answer_questions([asked], QUESTION, [hits], config, Passages(documents), store, encoder)
     return found, places(found, store)
 
 
@@ -111,23 +112,33 @@ def test_headings_answer_only_where_there_is_nothing_else(make_document: Make) -
     assert answer([document], hits_of(chunk_of(document, 0, 7)), encoder)[0].text == "Battery"
 
 
-def test_a_short_sentence_is_read_behind_its_heading_a_long_one_alone_and_neither_quotes_it(
-    make_document: Make,
-) -> None:
-    long = "It " + "lasts " * 40 + "long."
-    document = make_document("a.md", ["Six years.", long], breadcrumb=("Care", "Battery"))
-    encoder = Written({"Battery: Six years.": (1, 0, 0), long: (1, 1, 0)})
-    assert answer([document], hits_of(whole(document)), encoder)[0].text == f"Six years. {long}"
+def test_a_sentence_that_has_the_question_s_words_gains_by_them(make_document: Make) -> None:
+    document = make_document("a.md", ["It lasts six years. The battery does."])
+    encoder = Written({"It lasts six years.": (4, 3, 0), "The battery does.": (3.9, 3, 0)})
+    hits = hits_of(whole(document))
+    for words, text in ((0.0, "It lasts six years."), (0.5, "The battery does.")):
+        found, _ = answer([document], hits, encoder, "battery?", words=words, sentences=1)
+        assert found.text == text
+        assert found.evidence == pytest.approx(0.8, abs=0.01)  # the cosine alone
 
 
-@pytest.mark.parametrize(("decline_below", "declined"), [(0.0, False), (0.6, False), (0.61, True), (1.0, True)])
+def test_shared_words_weigh_by_rarity_and_what_nobody_says_leaves_a_rest() -> None:
+    found = shared_words("pump seal torque", ["Pump, seal.", "pump", "the pump", "no"])
+    assert found[0] > 2 * found[1] > 0
+    assert found[1] == found[2]
+    assert found[3] == 0
+    assert found[0] < 1
+    assert shared_words("?", ["a"]).tolist() == [0.0]
+
+
+@pytest.mark.parametrize(("decline_below", "declined"), [(0.0, False), (0.707, False), (0.708, True), (1.0, True)])
 def test_it_declines_below_the_threshold_and_says_the_evidence_all_the_same(
     make_document: Make, decline_below: float, declined: bool
 ) -> None:
     document = make_document("a.md", ["Hm."])
-    encoder = Written({"Hm.": (3, 4, 0)})
+    encoder = Written({"Hm.": (1, 1, 0)})
     found, cited = answer([document], hits_of(whole(document)), encoder, decline_below=decline_below)
-    assert (found.text is None, found.evidence) == (declined, 0.6)
+    assert (found.text is None, found.evidence) == (declined, 0.707107)
     assert cited == ([] if declined else [("a.md", 0)])
 
 
@@ -141,30 +152,26 @@ def test_without_hits_every_question_is_declined(make_document: Make) -> None:
     assert answer([document], [], Written({})) == (Answer(None), [])
 
 
-def test_all_questions_cost_one_call_and_each_text_is_embedded_once(make_document: Make) -> None:
+def test_all_questions_cost_one_call_and_each_chunk_is_read_once(make_document: Make) -> None:
     a, b = make_document("a.md", ["Same. Own."]), make_document("b.md", ["Same."])
     encoder = Written({"Same.": (1, 0, 0), "Own.": (0, 1, 0)})
     hits = [hits_of(whole(a), whole(b)), hits_of(whole(b)), hits_of(whole(a))]
-    answers = answer_questions(
-        QUESTION.repeat(3, axis=0), hits, AnswersConfig(sentences=3), [a, b], store_of([a, b]), encoder
-    )
+    vectors, config = QUESTION.repeat(3, axis=0), AnswersConfig(sentences=3)
+    answers = answer_questions(["q"] * 3, vectors, hits, config, Passages([a, b]), store_of([a, b]), encoder)
     assert [found.text for found in answers] == ["Same. Own. Same.", "Same.", "Same. Own."]
-    assert encoder.calls == [("passage", ["Same.", "Own."])]
+    assert encoder.calls == [("passage", ["Same. Own.", "Same."])]
+
+
+def test_chunks_of_another_system_are_read_sentence_by_sentence(make_document: Make) -> None:
+    document = make_document("a.md", ["One. Two."])
+    encoder = Written({"One.": (1, 0, 0), "Two.": (0, 1, 0)})
+    hits, config, passages = [hits_of(whole(document))], AnswersConfig(sentences=3), Passages([document])
+    answers = answer_questions(["q"], QUESTION, hits, config, passages, store_of([document]), encoder, own_chunks=False)
+    assert answers[0].text == "One. Two."
+    assert encoder.calls == [("passage", ["One.", "Two."])]
 
 
 def test_a_sentence_that_cannot_be_embedded_is_named(make_document: Make) -> None:
     document = make_document("a.md", ["Fine.", "too long"])
     with pytest.raises(EncodingError, match=r"a\.md, block 1 \(characters 7 to 15\): 600 tokens"):
-        answer([document], hits_of(whole(document)), Written({"Fine.": (1, 0, 0)}))
-
-
-def test_the_vectors_of_questions_are_remembered_but_always_made_for_the_retriever() -> None:
-    inner = Written({"q": (3, 4, 0), "p": (1, 0, 0), "new": (0, 1, 0)})
-    encoder = RememberedQueries(inner)
-    encoder.encode(["q"], "query")
-    encoder.encode(["q"], "query")
-    encoder.encode(["p"], "passage")
-    np.testing.assert_allclose(encoder.vectors(["new", "q", "new"]), [[0, 1, 0], [0.6, 0.8, 0], [0, 1, 0]], atol=1e-6)
-    assert inner.calls == [("query", ["q"]), ("query", ["q"]), ("passage", ["p"]), ("query", ["new"])]
-    assert encoder.vectors([]).shape == (0, 3)
-    assert (encoder.dimension, encoder.identity, encoder.count_tokens("a b", None)) == (3, "written", 2)
+        answer([document], hits_of(chunk_of(document, 7, 15)), Written({"Fine.": (1, 0, 0)}))

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.answers import Answer
-from ragkit.embedding import TextError
+from ragkit.embedding import Spans, TextError
+from ragkit.embedding.base import quantised
 from ragkit.records import Chunk, Document, Hit, Progress, Role, Span
 from ragkit.store import Store
 
@@ -18,6 +19,7 @@ class Written:
     """Vectors by text, made unit length; counts its calls. A text of "too long" can't be embedded."""
 
     dimension = 3
+    threads = 2
     identity = "written"
     description: Mapping[str, Any] = {}
 
@@ -31,6 +33,19 @@ class Written:
             raise TextError(list(texts).index("too long"), "600 tokens, the model reads at most 512")
         found = np.array([self.vectors[text] for text in texts], np.float32).reshape(len(texts), 3)
         return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    def encode_parts(
+        self, texts: Sequence[str], parts: Sequence[Spans], progress: Progress | None = None
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.int8]]]:
+        """A part's vector is that of its words alone."""
+        self.calls.append(("passage", list(texts)))
+        if "too long" in texts:
+            raise TextError(list(texts).index("too long"), "600 tokens, the model reads at most 512")
+        found = []
+        for text, spans in zip(texts, parts, strict=True):
+            rows = np.array([self.vectors[text[start:end]] for start, end in spans], np.float64).reshape(-1, 3)
+            found.append(quantised(0, rows) if len(rows) else np.empty((0, 3), np.int8))
+        return np.tile(np.eye(3, dtype=np.float32)[:1], (len(texts), 1)), found
 
     def count_tokens(self, text: str, role: Role | None) -> int:
         return len(text.split())

@@ -67,10 +67,46 @@ def test_a_question_s_vector_and_tokens_come_from_one_pass(tmp_path: Path, monke
     assert encoder.encode_tokens(["hello"], "passage")[0].tolist() == passage
 
 
+def test_parts_are_the_means_of_their_tokens_and_come_with_the_text_s_own_vector(tmp_path: Path) -> None:
+    """The toy graph's states are its word vectors, so a part is the mean of the words it is made of."""
+    tokenizer = write_tokenizer(tmp_path / "tokenizer.model")
+    encoder = q8(write_hub_graph(tmp_path / "model.onnx"), tokenizer)
+    text = "hello world, the token"
+    vectors, [found] = encoder.encode_parts([text], [[(0, 11), (13, 22), (0, 0)]])
+    assert vectors.tolist() == encoder.encode([text], "passage").tolist()
+    spans = encoder._tokenizer.spans("passage: " + text)
+    states = table()[encoder._tokenizer.encode("passage: " + text)[1:-1]]
+    before = len("passage: ")
+    first = [start >= 9 and end <= before + 11 and end > start for start, end in spans]
+    second = [start >= before + 13 and end > start for start, end in spans]
+    specials = table()[encoder._tokenizer.encode("passage: " + text)][[0, -1]]
+    whole = np.concatenate([specials, states])
+    means = np.stack([states[first].mean(0), states[second].mean(0), whole.mean(0)])
+    np.testing.assert_allclose(found, quantised(0, means), atol=1)
+    empty, none = encoder.encode_parts([], [])
+    assert (empty.shape, none) == ((0, DIMENSION), [])
+
+
+def test_parts_are_kept_with_their_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = HashingEncoder(PREFIXES, 32)
+    texts, parts = ["one two", "three", "one two"], [[(0, 3)], [], [(0, 3), (4, 7)]]
+    vectors, fresh = encoder.encode_parts(texts, parts)
+    assert [len(own) for own in fresh] == [1, 0, 2]
+    first = CachedEncoder(encoder, tmp_path)
+    kept = first.encode_parts(texts, parts)
+    assert (first.hits, first.misses) == (0, 3)
+    monkeypatch.setattr(encoder, "encode_parts", None)
+    for found in (kept, CachedEncoder(encoder, tmp_path).encode_parts(texts, parts)):
+        assert found[0].tobytes() == vectors.tobytes()
+        assert [own.tolist() for own in found[1]] == [own.tolist() for own in fresh]
+
+
 def test_a_graph_without_them_says_what_to_do(tmp_path: Path) -> None:
     encoder = q8(write_pooled_graph(tmp_path / "model.onnx"), write_tokenizer(tmp_path / "tokenizer.model"))
     with pytest.raises(ModelError, match="ragkit prepare --force"):
         encoder.encode_tokens(["a"], "query")
+    with pytest.raises(ModelError, match="ragkit prepare --force"):
+        encoder.encode_parts(["a"], [[]])
 
 
 def test_passages_tokens_are_kept_apart_from_their_vectors_and_made_once(

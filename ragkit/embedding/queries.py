@@ -1,0 +1,66 @@
+"""A run's questions, embedded ahead of the search: one on each core, each timed by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragkit.embedding.base import Encoder, Spans, TextError
+from ragkit.records import Progress, Role
+
+
+class Questions:
+    """An `Encoder` that gives the vectors of questions made by `ahead`, and makes all others when asked.
+
+    `spent` adds up what embedding the questions took that were asked for, whenever that was: a search that
+    takes t seconds while `spent` grows by s would have taken t + s without this class.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.dimension, self.identity, self.description = encoder.dimension, encoder.identity, encoder.description
+        self.threads = encoder.threads
+        self.count_tokens, self.token_spans = encoder.count_tokens, encoder.token_spans
+        self.spent = 0.0
+        self._encoder = encoder
+        self._made: dict[str, tuple[NDArray[np.float32], float]] = {}
+
+    def ahead(self, questions: Sequence[str]) -> None:
+        """Embed each question by itself, as many at a time as the encoder can. Raises as `encode`."""
+        with ThreadPoolExecutor(self.threads, thread_name_prefix="ragkit-questions") as pool:
+            list(pool.map(self._make, range(len(questions)), questions))
+
+    def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
+        """See `Encoder.encode`."""
+        if role != "query" or not all(text in self._made for text in texts):
+            return self._encoder.encode(texts, role, progress)
+        self.spent += sum(self._made[text][1] for text in texts)
+        return self.vectors(texts)
+
+    def encode_tokens(
+        self, texts: Sequence[str], role: Role, progress: Progress | None = None
+    ) -> list[NDArray[np.int8]]:
+        """See `Encoder.encode_tokens`."""
+        return self._encoder.encode_tokens(texts, role, progress)
+
+    def encode_parts(
+        self, texts: Sequence[str], parts: Sequence[Spans], progress: Progress | None = None
+    ) -> tuple[NDArray[np.float32], list[NDArray[np.int8]]]:
+        """See `Encoder.encode_parts`."""
+        return self._encoder.encode_parts(texts, parts, progress)
+
+    def vectors(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of questions made ahead, (n, dimension); nothing is counted as spent."""
+        made = [self._made[question][0] for question in questions]
+        return np.stack(made) if made else np.empty((0, self.dimension), np.float32)
+
+    def _make(self, index: int, question: str) -> None:
+        started = time.perf_counter()
+        try:
+            [vector] = self._encoder.encode([question], "query")
+        except TextError as error:
+            raise TextError(index, error.message) from error
+        self._made[question] = vector, time.perf_counter() - started
