@@ -90,7 +90,8 @@ class Q8Encoder:
         ids = [self._ids(index, text, role) for index, text in enumerate(texts)]
         found = []
         for index, states in enumerate(self._each(self._tokens, ids, progress)):
-            own = [end > len(prefix) for _, end in self._tokenizer.spans(prefix + texts[index])]
+            # A bare word mark in front of the text is empty, and its own.
+            own = [max(start + 1, end) > len(prefix) for start, end in self._tokenizer.spans(prefix + texts[index])]
             found.append(quantised(index, states[1:-1][own] if any(own) else states))  # first and last are special
         return found
 

@@ -77,8 +77,8 @@ def test_parts_are_the_means_of_their_tokens_and_come_with_the_text_s_own_vector
     spans = encoder._tokenizer.spans("passage: " + text)
     states = table()[encoder._tokenizer.encode("passage: " + text)[1:-1]]
     before = len("passage: ")
-    first = [start >= 9 and end <= before + 11 and end > start for start, end in spans]
-    second = [start >= before + 13 and end > start for start, end in spans]
+    first = [before < end and start < before + 11 for start, end in spans]
+    second = [before + 13 < end for start, end in spans]
     specials = table()[encoder._tokenizer.encode("passage: " + text)][[0, -1]]
     whole = np.concatenate([specials, states])
     means = np.stack([states[first].mean(0), states[second].mean(0), whole.mean(0)])
