@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-_LIBRARIES = ("numpy", "onnxruntime", "tokenizers", "apsw", "sqlite-vec", "pypdfium2", "lxml", "markdown-it-py")
+_LIBRARIES = ("numpy", "onnxruntime", "sentencepiece", "apsw", "sqlite-vec", "pypdfium2", "lxml", "markdown-it-py")
 """Libraries whose version can change a vector, a block or a ranking."""
 
 _CPU_FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "asimddp", "i8mm")

@@ -9,7 +9,7 @@ import functools
 import platform
 from pathlib import Path
 
-LIBRARIES = ("numpy", "onnxruntime", "sentence-transformers", "tokenizers", "torch", "transformers")
+LIBRARIES = ("numpy", "onnxruntime", "sentence-transformers", "sentencepiece", "tokenizers", "torch", "transformers")
 _PREFIXES = ("amx", "asimd", "avx", "bf16", "f16c", "fma", "i8mm", "neon", "sse", "ssse", "sve")
 
 
