@@ -4,6 +4,8 @@ Two texts that differ only in how they are printed fold to the same string: liga
 line's end, soft hyphens, dashes, quotation marks, kinds of space, NFC against NFD, width of Latin
 letters. Words never change: a paraphrase stays a paraphrase, 10² stays apart from 102, and letter case
 is kept. The linter, the runner and the keyword matcher all use this one function.
+
+`visible` is for showing a text that somebody else wrote.
 """
 
 from __future__ import annotations
@@ -56,6 +58,22 @@ def _break(match: re.Match[str]) -> str:
     if match[0][0] == "\u00ad":
         return ""
     return match[0] if match.string[match.end()].isupper() else ""
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, with which a text would steer a terminal
+    "\u202a-\u202e\u2066-\u2069"  # overrides of direction, which show a text in another order
+    "\u2028\u2029\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    r"""Text that any terminal and any page shows as it is; line feeds and tabs stay.
+
+    >>> visible("\x1b[2Jgone")
+    '\\u001b[2Jgone'
+    """
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class Folded:

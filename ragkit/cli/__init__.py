@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from ragkit import __version__
+from ragkit.cli.console import notice
 from ragkit.errors import RagkitError
 
 COMMANDS = {
@@ -88,13 +89,13 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         result: Any = cli.main(arguments, prog_name="ragkit", standalone_mode=False)
     except RagkitError as error:
-        click.echo(str(error), err=True)
+        notice(str(error))
         return error.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted: nothing half-written was left", err=True)
+        notice("interrupted: nothing half-written was left")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader (head, say) went away; Python would complain again when it flushes at exit.

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from ragkit import config
-from ragkit.cli.console import notice, progress, show_json
+from ragkit.cli.console import notice, progress, say, show_json
 from ragkit.cli.options import configuration_options, policy_option
 
 
@@ -46,7 +46,7 @@ def freeze_command(settings: config.Configuration, policy_path: Path, allow: tup
         allow=allow,
     )
     for written in dataclasses.astuple(paths):
-        click.echo(written)
+        say(written)
 
 
 @click.command("check")
@@ -74,7 +74,7 @@ def check_command(settings: config.Configuration, policy_path: Path, as_json: bo
         notice(line)
     found.raise_problems()
     if not as_json:
-        click.echo(f"baseline {settings.name} reproduced: {len(found.flips)} questions moved")
+        say(f"baseline {settings.name} reproduced: {len(found.flips)} questions moved")
 
 
 def _evaluation(settings: config.Configuration) -> Callable[[Path], object]:

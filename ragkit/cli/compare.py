@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from ragkit.cli.console import notice, show, show_json
+from ragkit.cli.console import notice, say, show, show_json
 from ragkit.errors import BaselineError, FileError, Rejected, UsageError
 from ragkit.files import canonical_line, write_atomic
 
@@ -98,12 +98,12 @@ def compare_command(
         show_json(comparison_json(found))
     elif sys.stdout.isatty():
         for line in (headline(found), found.verdict.sentence, *remarks(found)):
-            click.echo(line)
+            say(line)
         for shown in comparison_tables(found):
             if shown.rows:
                 show(shown)
     else:
-        click.echo(comparison_markdown(found), nl=False)
+        say(comparison_markdown(found).removesuffix("\n"))
     if found.verdict.decision == "reject" or (require and found.verdict.decision != require):
         raise Rejected(f"{headline(found)}. {found.verdict.sentence}")
 
@@ -131,8 +131,9 @@ def _write_adjudication(path: Path, found: Any, corpus: Path) -> None:
     def text_of(at: str) -> str | None:
         slug, _, blocks = at.rpartition("#")
         if slug not in documents:
-            known = slug_fault(slug) is None and (corpus / slug).is_file()
-            documents[slug] = parse_document(corpus / slug, slug) if known else None
+            file = corpus / slug
+            known = slug_fault(slug) is None and file.is_file() and file.resolve().is_relative_to(corpus.resolve())
+            documents[slug] = parse_document(file, slug) if known else None
         first, _, last = blocks.partition("-")
         document = documents[slug]
         chosen = document.blocks[int(first) : int(last or first) + 1] if document else ()

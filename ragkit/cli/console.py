@@ -1,4 +1,8 @@
-"""How commands print: rich on a terminal, plain text in a pipe; progress only on a terminal's stderr."""
+"""How commands print: rich on a terminal, plain text in a pipe; progress only on a terminal's stderr.
+
+Names and texts come from files that anybody may have written, so everything goes through here: no escape
+sequence reaches a terminal, and no text is markup to rich.
+"""
 
 from __future__ import annotations
 
@@ -12,34 +16,41 @@ import click
 from ragkit.files import canonical_json
 from ragkit.records import Progress
 from ragkit.report.tables import Table, plain
+from ragkit.text import visible
+
+
+def say(text: object) -> None:
+    """Print a line of the result; control characters in it are shown, not sent."""
+    click.echo(visible(str(text)))
 
 
 def show(table: Table) -> None:
     """Print a table: drawn with rich on a terminal, tab-separated with a header line elsewhere."""
     if not sys.stdout.isatty():
-        click.echo(plain(table))
+        say(plain(table))
         return
     from rich import box
     from rich.console import Console
     from rich.table import Table as Drawn
     from rich.text import Text
 
-    drawn = Drawn(title=table.title or None, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
+    title = Text(visible(table.title)) if table.title else None
+    drawn = Drawn(title=title, title_justify="left", box=box.SIMPLE_HEAD, title_style="bold")
     for column, numeric in zip(table.columns, table.numeric, strict=True):
-        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        drawn.add_column(Text(column), justify="right" if numeric else "left", overflow="fold")
     for row in table.rows:
-        drawn.add_row(*(Text(cell) for cell in row))
+        drawn.add_row(*(Text(visible(cell)) for cell in row))
     Console().print(drawn)
 
 
 def show_json(value: Any) -> None:
-    """Print JSON in the one canonical form."""
-    click.echo(canonical_json(value), nl=False)
+    """Print JSON in the one canonical form, but for characters that a terminal would obey: they are escaped."""
+    click.echo(visible(canonical_json(value)), nl=False)
 
 
 def notice(message: str) -> None:
-    """Tell the user something that is neither the result nor an error."""
-    click.echo(message, err=True)
+    """Tell the user, on stderr, something that is not the result."""
+    click.echo(visible(message), err=True)
 
 
 @contextmanager

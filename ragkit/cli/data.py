@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ragkit import config
-from ragkit.cli.console import progress, show, show_json
+from ragkit.cli.console import notice, progress, say, show, show_json
 from ragkit.cli.options import configuration_options
 from ragkit.errors import DataError, Problem
 from ragkit.records import Document
@@ -97,12 +97,12 @@ def validate_command(settings: config.Configuration, as_json: bool) -> None:
         show_json(dataclasses.asdict(dataclasses.replace(report, problems=problems)))
     else:
         for warning in report.warnings:
-            click.echo(f"warning: {warning}", err=True)
+            notice(f"warning: {warning}")
         types = [(name, str(count)) for name, count in report.by_type.items()]
         show(table("Questions", ("type", "#questions"), [*types, ("all", str(report.questions))]))
     if problems:
         raise DataError(problems)
     if not as_json:
-        click.echo(
+        say(
             f"no problems: {report.questions} questions, {report.judgments} judgments, {len(documents or ())} documents"
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from ragkit import config
-from ragkit.cli.console import notice, progress, show, show_json
+from ragkit.cli.console import notice, progress, say, show, show_json
 from ragkit.cli.options import configuration_options
 from ragkit.errors import UsageError
 
@@ -87,11 +87,11 @@ def eval_command(
         show_json(result.metrics)
         return
     if sys.stdout.isatty():
-        click.echo(headline(result.metrics))
+        say(headline(result.metrics))
         for shown in summary_tables(result.metrics, result.timing):
             show(shown)
         if (learned := threshold_line(result.metrics)) is not None:
-            click.echo(learned)
+            say(learned)
     else:
-        click.echo(summary(result.metrics, result.timing))
-    click.echo(f"results: {folder}", err=True)
+        say(summary(result.metrics, result.timing))
+    notice(f"results: {folder}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ragkit.cli.console import progress, show, show_json
+from ragkit.cli.console import notice, progress, say, show, show_json
 from ragkit.errors import Rejected, UsageError
 
 CASES = Path("eval/golden/cases.json")
@@ -102,14 +102,14 @@ def golden_command(
         show_json(report)
     else:
         for warning in report["warnings"]:
-            click.echo(f"warning: {warning}", err=True)
-        click.echo(headline(report))
+            notice(f"warning: {warning}")
+        say(headline(report))
         show(levels_table(report))
         show(cases_table(report))
         if changes:
             show(changes_table([(c.case, c.old, c.new, _verdict(c.fell, c.case in allow)) for c in changes]))
         elif old:
-            click.echo("no case moved")
+            say("no case moved")
     if fallen:
         raise Rejected(f"{len(fallen)} golden cases fell: {', '.join(fallen)}")
 
@@ -172,4 +172,4 @@ def record_command(
         ):
             source = provenance(settings, index.documents, index.encoder)
             record(out, cases, ask(index.retriever, index.documents), k=k, provenance=source, progress=advance)
-    click.echo(f"{out}: {len(cases)} cases", err=True)
+    notice(f"{out}: {len(cases)} cases")

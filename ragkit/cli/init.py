@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from ragkit.cli.console import notice, say
+
 
 @click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -19,5 +21,5 @@ def init_command(folder: Path) -> None:
     from ragkit.dataset.layout import lay_out
 
     for name in lay_out(folder):
-        click.echo(folder / name)
-    click.echo(f"read {folder / 'README.md'} next", err=True)
+        say(folder / name)
+    notice(f"read {folder / 'README.md'} next")

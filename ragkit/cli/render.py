@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ragkit.cli.console import notice
+from ragkit.cli.console import notice, say
 
 
 @click.command("render")
@@ -34,4 +34,4 @@ def render_command(documents: tuple[Path, ...], engine: Any, out: Path | None) -
     from ragkit.render import find_documents, render
 
     for page in render(documents or find_documents(Path()), engine, out, notice):
-        click.echo(page)
+        say(page)

@@ -11,8 +11,9 @@ from typing import Any
 
 import click
 
-from ragkit.cli.console import notice, show
+from ragkit.cli.console import notice, say, show
 from ragkit.errors import RagkitError, UsageError
+from ragkit.text import visible
 
 
 @click.command("sweep")
@@ -71,7 +72,7 @@ def sweep_command(file: Path, workers: int, scheduler: str | None, yes: bool, no
             watch=watch,
         )
     show(results_table(done.found))
-    click.echo(headline(done.found))
+    say(headline(done.found))
     for path in done.written:
         notice(str(path))
     if done.failures:
@@ -107,7 +108,7 @@ def _watching(total: int) -> Iterator[Callable[[str, str, str], None]]:
 
     with Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        TextColumn("{task.fields[state]}"), console=Console(stderr=True),
+        TextColumn("{task.fields[state]}", markup=False), console=Console(stderr=True),
     ) as bars:  # fmt: skip
         overall = bars.add_task("all configurations", total=total, state="")
         tasks: dict[str, Any] = {}
@@ -115,7 +116,7 @@ def _watching(total: int) -> Iterator[Callable[[str, str, str], None]]:
         def draw(label: str, state: str, remark: str) -> None:
             if label not in tasks:
                 tasks[label] = bars.add_task(label, total=1, start=False, state="")
-            bars.update(tasks[label], state=f"{state} {remark}".strip())
+            bars.update(tasks[label], state=visible(f"{state} {remark}".strip()))
             if state in ("running", "again"):
                 bars.start_task(tasks[label])
             elif state in ("kept", "done", "failed") and not bars.tasks[tasks[label]].finished:

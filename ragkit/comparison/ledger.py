@@ -63,6 +63,8 @@ def record(path: Path, comparison: Comparison, baseline: Metrics, candidate: Met
         "tests": len(candidates | {candidate.system_id}),  # of this baseline, this one included
         "again": bool(_earlier(path, baseline, candidate)),
     }
+    if path.is_symlink():  # what it leads to is nobody's ledger
+        raise FileError(f"{path}: cannot be written: it is a symbolic link; put the file itself there")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab+") as stream:

@@ -75,7 +75,7 @@ def scan(root: Path, suffixes: Collection[str]) -> tuple[list[tuple[str, Path]],
 
 
 def _problem(path: Path, entry: os.DirEntry[str], slug: str, root: Path, suffixes: Collection[str]) -> Problem | None:
-    shown = str(path).encode(errors="backslashreplace").decode()
+    shown = str(path).encode(errors="backslashreplace").decode().replace("\n", "\\n")
     if fault := slug_fault(slug):
         return Problem(shown, 0, "slug", fault, "rename it")
     if entry.is_symlink():

@@ -19,6 +19,7 @@ from ragkit.interop.trec import Qrels
 from ragkit.strict import parse, show
 
 QRELS_HEADER = "query-id\tcorpus-id\tscore"
+_ID = re.compile(r"[^\t\n\r]*\S[^\t\n\r]*")  # a tab or line break would make it two fields or lines of qrels/*.tsv
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,8 @@ def read_jsonl(path: Path, problems: list[Problem]) -> Iterator[Text]:
             continue
         fields = value if isinstance(value, dict) else {}
         identifier, title, text = fields.get("_id"), fields.get("title") or "", fields.get("text")
-        if not (
-            isinstance(identifier, str) and identifier.strip() and isinstance(text, str) and isinstance(title, str)
-        ):
+        named = isinstance(identifier, str) and _ID.fullmatch(identifier)
+        if not (named and isinstance(text, str) and isinstance(title, str)):
             found = f'a line is {{"_id": "...", "title": "...", "text": "..."}}, found {show(value)}'
             problems.append(Problem(str(path), number, "fields", found))
             continue

@@ -12,7 +12,7 @@ from ragkit.comparison import Policy, read_metrics
 from ragkit.errors import BaselineError, FileError
 from ragkit.files import read_json, read_text
 from ragkit.measures import MEASURES
-from ragkit.report.page import Html, Text, embedded
+from ragkit.report.page import Html, Text, code, embedded
 from ragkit.report.tables import Table, escape, number, table
 
 _META = ("name", "commit", "command", "configuration", "dataset", "environment", "fingerprint")
@@ -168,7 +168,7 @@ def embedded_metrics(frozen: Frozen) -> Html:
 
 def command(frozen: Frozen) -> Text:
     """What was typed to make the baseline."""
-    return Text(f"```sh\n{frozen.meta['command']}\n```")
+    return code(frozen.meta["command"], "sh")
 
 
 def _flat(section: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

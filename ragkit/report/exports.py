@@ -16,6 +16,8 @@ from ragkit.measures.document_unit import document_grades
 from ragkit.records import Document, Question
 from ragkit.strict import explain
 
+_Id = Annotated[str, Field(pattern=r"^[^\t\n\r]+$")]  # else it would be two fields or lines of a TSV file
+
 
 class Ids(BaseModel):
     """The ids that a collection had before it was imported (`ids.json`); without it, ours are kept.
@@ -25,8 +27,8 @@ class Ids(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    documents: dict[str, str] = {}
-    questions: dict[str, Annotated[list[str], Field(min_length=1)]] = {}
+    documents: dict[str, _Id] = {}
+    questions: dict[str, Annotated[list[_Id], Field(min_length=1)]] = {}
 
     def document(self, slug: str) -> str:
         return self.documents.get(slug, slug)

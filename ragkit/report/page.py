@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import html
+import re
 from dataclasses import dataclass
 
 from ragkit.report.tables import Table
+from ragkit.text import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,12 @@ def folded(shown: Table) -> Text:
     """A table behind a line that opens it: its title and length."""
     title = html.escape(f"{shown.title} ({len(shown.rows)})")
     return Text(f"<details>\n<summary>{title}</summary>\n\n{shown._repr_markdown_()}\n\n</details>")
+
+
+def code(text: str, language: str) -> Text:
+    """Code in a fence that nothing in it closes."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return Text(f"{fence}{language}\n{visible(text)}\n{fence}")
 
 
 def embedded(name: str, content: str) -> Html:

@@ -47,6 +47,7 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "svg.fonttype": "none",
     "text.color": INK,
+    "text.parse_math": False,  # a $ in a name is a dollar
     "xtick.color": INK,
     "ytick.color": INK,
 }

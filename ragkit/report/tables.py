@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ragkit.text import visible
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -51,12 +53,15 @@ def markdown(table: Table) -> str:
 
 
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]|~$#^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
+_BEFORE_MARKS = re.compile(
+    r"(?<!\w)(?=@\w)"  # an @ that begins a word is a citation to pandoc
+    r"|^(?=[-+]\s|[-=:]{2})|^\d{1,9}(?=[.)]\s)"  # what makes a list, a rule or a fenced part of a line
+)
 
 
 def escape(text: str) -> str:
-    """Text as Markdown shows it: on one line, nothing in it is markup or HTML."""
-    # An @ that begins a word is a citation to pandoc.
-    return re.sub(r"(?<!\w)@(?=\w)", r"\\@", " ".join(text.split()).translate(_SPECIAL))
+    """Text as Markdown shows it: on one line, nothing in it is markup or HTML, no control characters."""
+    return _BEFORE_MARKS.sub(r"\g<0>\\", visible(" ".join(text.split())).translate(_SPECIAL))
 
 
 def number(value: float | None, digits: int = 3) -> str:
