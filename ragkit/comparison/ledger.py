@@ -64,7 +64,7 @@ def record(path: Path, comparison: Comparison, baseline: Metrics, candidate: Met
         "again": bool(_earlier(path, baseline, candidate)),
     }
     if path.is_symlink():  # what it leads to is nobody's ledger
-        raise FileError(f"{path}: cannot be written: it is a symbolic link; put the file itself there")
+        raise FileError(f"{path}: cannot be written: is a symbolic link; put the file itself there")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab+") as stream:

@@ -27,12 +27,15 @@ from ragkit.measures.contract import NDCG, RANK_CUTOFF, RECALL_CUTOFFS
 from ragkit.measures.losses import STAGES
 from ragkit.measures.summary import UNTYPED
 from ragkit.report.page import Html
+from ragkit.text import visible
 
 BLUE, ORANGE, GREEN, PURPLE = "#2b88c8", "#d55e00", "#009e73", "#cc79a7"
 """After Okabe and Ito, the blue lightened: each has a contrast of 3 or more with white and with a dark page."""
 INK = "#31373d"
 """Text and axes; a page puts its own text colour in its place."""
 WIDTH = 7.0
+LABEL_WIDTH = 40
+"""Characters of a name that a label has room for."""
 _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "axes.edgecolor": INK,
@@ -103,13 +106,16 @@ def by_type(metrics: Mapping[str, Any], measures: Sequence[str] = ("Recall@5", N
         axes.barh(places, [e["mean"] for e in found], height * 0.86, color=colour, label=measure)
         _intervals(axes, places, found, INK, vertical=False)
     counts = [max(e["n"] for e in metrics["by_type"][name].values()) for name in names]
-    labels = [f"{'no type' if name == UNTYPED else name} ({n})" for name, n in zip(names, counts, strict=True)]
+    shown = ["no type" if name == UNTYPED else _short(name) for name in names]
+    labels = [f"{name} ({n})" for name, n in zip(shown, counts, strict=True)]
     axes.set(xlabel="mean over the questions of the type, with its 95 % interval", xlim=(0, 1.02))
     axes.set_yticks(range(len(names)), labels)
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.legend(**LEGEND_ABOVE)
-    told = ", ".join(f"{name} {metrics['by_type'][name][measures[0]]['mean']:.3f}" for name in names)
+    told = ", ".join(
+        f"{name} {metrics['by_type'][key][measures[0]]['mean']:.3f}" for name, key in zip(shown, names, strict=True)
+    )
     return _named(figure, f"Bar chart by type of question; {measures[0]}: {told}.")
 
 
@@ -274,6 +280,12 @@ def _edges(values: Sequence[float], count: int) -> list[float]:
     low, high = min(values, default=0.0), max(values, default=1.0)
     step = (high - low) / count or 1 / count
     return [low + step * at for at in range(count + 1)]
+
+
+def _short(name: str) -> str:
+    """A name that somebody gave, as a label: printable, and no longer than leaves room for the bars."""
+    name = visible(" ".join(name.split()))
+    return name if len(name) <= LABEL_WIDTH else f"{name[: LABEL_WIDTH - 1]}…"
 
 
 def _lines(text: str, width: int) -> str:
