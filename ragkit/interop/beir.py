@@ -78,8 +78,12 @@ def read_jsonl(path: Path, problems: list[Problem]) -> Iterator[Text]:
             continue
         fields = value if isinstance(value, dict) else {}
         identifier, title, text = fields.get("_id"), fields.get("title") or "", fields.get("text")
-        named = isinstance(identifier, str) and _ID.fullmatch(identifier)
-        if not (named and isinstance(text, str) and isinstance(title, str)):
+        if not (
+            isinstance(identifier, str)
+            and _ID.fullmatch(identifier)
+            and isinstance(text, str)
+            and isinstance(title, str)
+        ):
             found = f'a line is {{"_id": "...", "title": "...", "text": "..."}}, found {show(value)}'
             problems.append(Problem(str(path), number, "fields", found))
             continue

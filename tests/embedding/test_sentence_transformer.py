@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import socket
 from pathlib import Path
 from typing import Any, NoReturn
@@ -131,3 +133,15 @@ def test_a_damaged_folder_is_a_model_error(folder: Path, tmp_path: Path) -> None
     (tmp_path / "model.safetensors").write_bytes(b"short")
     with pytest.raises(ModelError, match="can't load it"):
         SentenceTransformerEncoder(tmp_path, prefixes=PREFIXES, about={})
+
+
+def test_code_in_a_models_folder_is_not_run(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder, tmp_path / "model")
+    ran = tmp_path / "ran"
+    (copy / "custom.py").write_text(f"open({str(ran)!r}, 'w')\nfrom torch.nn import Identity as Custom\n")
+    modules = json.loads((copy / "modules.json").read_text())
+    modules.append({"idx": len(modules), "name": "9", "path": "", "type": "custom.Custom"})
+    (copy / "modules.json").write_text(json.dumps(modules))
+    with pytest.raises(ModelError, match="custom"):
+        SentenceTransformerEncoder(copy, prefixes=PREFIXES, about={"name": "toy"})
+    assert not ran.exists()
