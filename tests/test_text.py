@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ragkit.text
 from ragkit.text import LIGATURES, Folded, fold
 
 SOFT = "\u00ad"
@@ -116,3 +118,7 @@ def test_what_is_found_folds_to_what_was_sought(before: str, needle: str, after:
     assert bool(found) == bool(fold(needle))
     for start, end in found:
         assert fold(needle) in fold(original[start:end])
+
+
+def test_the_examples_are_true() -> None:
+    assert doctest.testmod(ragkit.text).failed == 0
