@@ -55,7 +55,7 @@ def markdown(table: Table) -> str:
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "\\`*_[]|~$#^"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"})
 _BEFORE_MARKS = re.compile(
     r"(?<!\w)(?=@\w)"  # an @ that begins a word is a citation to pandoc
-    r"|^(?=[-+]\s|[-=:]{2})|^\d{1,9}(?=[.)]\s)"  # what makes a list, a rule or a fenced part of a line
+    r"|^(?=[-+](?:\s|$)|[-=:]{2})|^\d{1,9}(?=[.)](?:\s|$))"  # what makes a list, a rule or a fenced part of a line
 )
 
 
