@@ -12,10 +12,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from ragkit.errors import FileError
 
 Connection = apsw.Connection
+
+_BLOCK = 256  # rows of vec0's blobs: of 384 dimensions 400 KB, which stay in a core's cache while they are multiplied
 
 _SCHEMA = """
 pragma page_size = 65536;        -- vectors lie in blobs of some 400 KB: fewer pages to chain, a third faster
@@ -56,7 +60,7 @@ create table chunk_spans (
 
 create virtual table vectors using vec0(
     embedding float[{dimension}] distance_metric=cosine,
-    chunk_size=256               -- rows to a blob; 1024, the default, makes a large k twice as slow
+    chunk_size={block}
 );
 """
 
@@ -93,7 +97,8 @@ def create(path: Path | None, dimension: int) -> Connection:
         connection = Connection(":memory:" if path is None else str(path))
         try:
             _load_sqlite_vec(connection)
-            connection.execute(_SCHEMA.format(dimension=dimension)).fetchall()  # all of it: apsw stops at a row
+            schema = _SCHEMA.format(dimension=dimension, block=_BLOCK)
+            connection.execute(schema).fetchall()  # all of it: apsw stops at a row
         except BaseException:
             connection.close()
             raise
@@ -122,6 +127,25 @@ def transaction(connection: Connection, path: Path | None) -> Iterator[None]:
             if connection.in_transaction:
                 connection.execute("rollback")
             raise
+
+
+def products(connection: Connection, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The product of `vector`, (dimension,), with every row of `vectors`, in their order; what follows them is 0.
+
+    vec0's own scan goes number by number, without SIMD, and takes three times as long. So its blobs are
+    read as they are, one at a time into the same place, and multiplied by numpy. vec0 fills them in the
+    order of insertion, and nothing is ever deleted: place n holds row n + 1.
+    """
+    blobs = [number for (number,) in connection.execute("select chunk_id from vectors_chunks order by chunk_id")]
+    found = np.empty((len(blobs), _BLOCK), np.float32)
+    block = np.empty((_BLOCK, len(vector)), np.float32)
+    if blobs:
+        with connection.blob_open("main", "vectors_vector_chunks00", "vectors", blobs[0], False) as blob:
+            for number, out in zip(blobs, found, strict=True):
+                blob.reopen(number)
+                blob.read_into(block.data)
+                np.dot(block, vector, out=out)
+    return found.reshape(-1)
 
 
 def close(connection: Connection) -> None:

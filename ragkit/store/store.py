@@ -17,9 +17,8 @@ from ragkit.records import Chunk, Document, Hit, Span
 from ragkit.store import database
 from ragkit.store.terms import terms
 
-_MAX_K = 4096  # what vec0 accepts
-_MARGIN = 8  # fetched beyond k at once, so that a small tie group is seen to its end without a second scan
 _NORM_TOLERANCE = 1e-3
+_REACH = 3 * _NORM_TOLERANCE  # two lengths that differ as far as they may, and what sums of float32 lose
 
 
 class Store:
@@ -152,7 +151,7 @@ class Store:
         if k < 1:
             raise UsageError(f"k must be at least 1, found {k}")
         _check(vector, (self.dimension,), lambda _: "the question")
-        distances = self._within_reach(vector.tobytes(), k)
+        distances = self._within_reach(vector, k)
         found = self._load(distances)
         ranked = sorted(found, key=lambda number: (distances[number], found[number].slug, found[number].start))
         return [Hit(found[number], 1.0 - distances[number], rank) for rank, number in enumerate(ranked[:k], 1)]
@@ -178,7 +177,7 @@ class Store:
     def vectors(self, chunks: Sequence[Chunk]) -> NDArray[np.float32]:
         """The vectors of chunks that are in, (chunks, dimension)."""
         blobs = self._blobs(
-            "select rowid, embedding from vectors where rowid in (select value from json_each(?))", chunks
+            "select value, embedding from json_each(?) cross join vectors on vectors.rowid = value", chunks
         )
         return np.frombuffer(b"".join(blobs), np.float32).reshape(-1, self.dimension)
 
@@ -203,21 +202,25 @@ class Store:
         )
         return [number for _, number in sorted(rows)]
 
-    def _within_reach(self, vector: bytes, k: int) -> dict[int, float]:
+    def _within_reach(self, vector: NDArray[np.float32], k: int) -> dict[int, float]:
         """Distance of every chunk that is as near as the k-th nearest: its whole tie group, nothing beyond.
 
-        This is the seam for a faster search: one in two stages (bits, then exact distances of what
-        they let through) takes the place of this method, and nothing else changes.
+        Exact: products say which chunks can be among them, and vec0's distance, whose bits depend on
+        nothing but the two vectors, decides.
         """
-        fetch = k + _MARGIN
-        while fetch <= _MAX_K:
-            found = self._rows("select rowid, distance from vectors where embedding match ? and k = ?", vector, fetch)
-            if len(found) < fetch or found[-1][1] > found[k - 1][1]:
-                break
-            fetch *= 2
-        else:
-            found = self._rows("select rowid, vec_distance_cosine(embedding, ?) as d from vectors order by d", vector)
-        limit = found[min(k, len(found)) - 1][1] if found else 0.0
+        with database.translated(self.path):
+            products = database.products(self._connection, vector)[: self.chunk_count]
+        if not products.size:
+            return {}
+        kth = max(len(products) - k, 0)
+        near = np.flatnonzero(products >= np.partition(products, kth)[kth] - _REACH)
+        found = self._rows(
+            "select vectors.rowid, vec_distance_cosine(embedding, ?) as distance"
+            " from json_each(?) cross join vectors on vectors.rowid = value order by distance",
+            vector.tobytes(),
+            json.dumps((near + 1).tolist()),
+        )
+        limit = found[min(k, len(found)) - 1][1]
         return {number: distance for number, distance in found if distance <= limit}
 
     def _load(self, numbers: Iterable[int]) -> dict[int, Chunk]:
