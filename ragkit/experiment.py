@@ -202,14 +202,15 @@ def _index(
         try:
             # With their sentences, which the same pass gives and answers need.
             parts = [passages.parts(chunk) for chunk in flat]
-            vectors, _ = encoder.encode_parts([chunk.embedded_text for chunk in flat], parts, progress)
+            vectors, codes = encoder.encode_parts([chunk.embedded_text for chunk in flat], parts, progress)
         except TextError as error:
             chunk = flat[error.index]
             where = f"{chunk.slug}, chunk {chunk.index} (block {chunk.spans[0].block})"
             raise EncodingError(f"{where}: {error.message}") from error
         at = 0
         for document, own in batch:
-            store.add(document, own, vectors[at : at + len(own)])
+            rows = slice(at, at + len(own))
+            store.add(document, own, vectors[rows], codes[rows])
             at += len(own)
 
 

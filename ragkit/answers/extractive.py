@@ -41,9 +41,8 @@ def answer_questions(
 ) -> list[Answer]:
     """One answer for each question from its own hits, of which the first `config.context_k` are read.
 
-    `vectors` are the questions', (n, dimension). Each chunk is read once and its sentences get their vectors
-    from that (`Encoder.encode_parts`, which costs nothing where the chunk was indexed by it and `encoder` is
-    cached); chunks that aren't our own may be longer than the model reads, so their sentences are read alone.
+    `vectors` are the questions', (n, dimension). Sentences have the vectors that were stored with the chunk that
+    holds them; without `own_chunks` there are none, and `encoder` reads each sentence by itself.
     A sentence's relevance is its cosine to the question plus `config.words` x `shared_words`. At most
     `config.sentences` are chosen by `select`, joined in the order of the documents (best hit first) and of
     their text, and each one's block is cited by its runtime id. A question is declined when nothing was
@@ -53,17 +52,21 @@ def answer_questions(
     """
     block_ids = {slug: store.block_ids(identifier) for slug, identifier in store.document_ids().items()}
     contexts = [list(found[: config.context_k]) for found in hits]
-    if not own_chunks:
+    if not own_chunks:  # they may be longer than the model reads
         contexts = [
             [replace(hit, chunk=piece) for hit in found for piece in passages.alone(hit.chunk)] for found in contexts
         ]
     answers = []
     for start in range(0, len(questions), _BATCH):
         batch = slice(start, start + _BATCH)
-        read = _read([hit.chunk for found in contexts[batch] for hit in found], passages, encoder, progress)
+        chunks = list({_place(hit.chunk): hit.chunk for found in contexts[batch] for hit in found}.values())
+        codes = store.parts(chunks) if own_chunks else _embedded(chunks, passages, encoder, progress)
+        read = {
+            _place(chunk): dict(zip(passages.held(chunk), rows, strict=True))
+            for chunk, rows in zip(chunks, codes, strict=True)
+        }
         for question, vector, found in zip(questions[batch], vectors[batch], contexts[batch], strict=True):
-            context = _context(found, read, passages)
-            answers.append(_answer(question, vector, context, config, block_ids))
+            answers.append(_answer(question, vector, _context(found, read, passages), config, block_ids))
     return answers
 
 
@@ -137,22 +140,17 @@ def _rounded(cosines: NDArray[np.float32]) -> NDArray[np.float64]:
     return cosines.astype(np.float64).round(DECIMALS)
 
 
-def _read(
+def _embedded(
     chunks: Sequence[Chunk], passages: Passages, encoder: Encoder, progress: Progress | None
-) -> dict[tuple[str, int, int], _Read]:
-    """What is read of every chunk, by its place."""
-    known = list({_place(chunk): chunk for chunk in chunks}.values())
-    spans = [passages.parts(chunk) for chunk in known]
+) -> list[NDArray[np.int8]]:
     try:
-        _, codes = encoder.encode_parts([chunk.embedded_text for chunk in known], spans, progress)
+        return encoder.encode_parts(
+            [chunk.embedded_text for chunk in chunks], [passages.parts(chunk) for chunk in chunks], progress
+        )[1]
     except TextError as error:
-        at = known[error.index]
+        at = chunks[error.index]
         where = f"{at.slug}, block {at.spans[0].block} (characters {at.start} to {at.end})"
         raise EncodingError(f"{where}: {error.message}") from error
-    return {
-        _place(chunk): dict(zip(passages.held(chunk), rows, strict=True))
-        for chunk, rows in zip(known, codes, strict=True)
-    }
 
 
 def _context(hits: Sequence[Hit], read: Mapping[tuple[str, int, int], _Read], passages: Passages) -> _Read:

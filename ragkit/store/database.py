@@ -58,6 +58,11 @@ create table chunk_spans (
     primary key (chunk_id, start)
 ) without rowid;
 
+create table parts (
+    chunk_id integer primary key references chunks,
+    vectors blob not null        -- int8, a row for each part of the chunk that was embedded with it
+);
+
 create virtual table vectors using vec0(
     embedding float[{dimension}] distance_metric=cosine,
     chunk_size={block}

@@ -49,11 +49,17 @@ class Store:
         """Close the database; a file stays where it is."""
         database.close(self._connection)
 
-    def add(self, document: Document, chunks: Sequence[Chunk], vectors: NDArray[np.float32]) -> str:
+    def add(
+        self,
+        document: Document,
+        chunks: Sequence[Chunk],
+        vectors: NDArray[np.float32],
+        parts: Sequence[NDArray[np.int8]] = (),
+    ) -> str:
         """Put in a document with its chunks and their vectors; returns its random runtime id.
 
         `vectors` is float32, (chunks, dimension), every row finite and of length 1, else `EncodingError`
-        names the chunk. A second document of one slug is a `DataError`. All goes in or nothing does.
+        names the chunk. `parts` are those of parts of each chunk, (parts, dimension), kept for answers. A second document of one slug is a `DataError`. All goes in or nothing does.
         """
         _check(vectors, (len(chunks), self.dimension), lambda row: _name(chunks[row]))
         document_id = uuid.uuid4().hex
@@ -81,6 +87,10 @@ class Store:
                     for number, chunk in enumerate(chunks, first)
                     for span in chunk.spans
                 ),
+            )
+            connection.executemany(
+                "insert into parts values (?, ?)",
+                ((number, own.tobytes()) for number, own in enumerate(parts, first)),
             )
             connection.executemany(
                 "insert into vectors (rowid, embedding) values (?, ?)",
@@ -180,6 +190,13 @@ class Store:
             "select value, embedding from json_each(?) cross join vectors on vectors.rowid = value", chunks
         )
         return np.frombuffer(b"".join(blobs), np.float32).reshape(-1, self.dimension)
+
+    def parts(self, chunks: Sequence[Chunk]) -> list[NDArray[np.int8]]:
+        """What `add` kept of each chunk's parts, (parts, dimension)."""
+        blobs = self._blobs(
+            "select chunk_id, vectors from parts where chunk_id in (select value from json_each(?))", chunks
+        )
+        return [np.frombuffer(blob, np.int8).reshape(-1, self.dimension) for blob in blobs]
 
     def tokens(self, chunks: Sequence[Chunk]) -> list[NDArray[np.int8]]:
         """What `index_tokens` kept of each chunk, (tokens, dimension)."""

@@ -26,9 +26,10 @@ def whole(document: Document) -> Chunk:
 def answer(
     documents: list[Document], hits: list[Hit], encoder: Written, asked: str = "q", **settings: float
 ) -> tuple[Answer, list]:
-    store = store_of(documents)
+    passages = Passages(documents)
+    store = store_of(documents, [hit.chunk for hit in hits], passages, encoder)
     config = AnswersConfig(**{"sentences": 3, "words": 0.0, **settings})
-    (found,) = answer_questions([asked], QUESTION, [hits], config, Passages(documents), store, encoder)
+    (found,) = answer_questions([asked], QUESTION, [hits], config, passages, store, encoder)
     return found, places(found, store)
 
 
@@ -83,7 +84,6 @@ def test_only_the_first_context_k_hits_are_read(make_document: Make) -> None:
     encoder = Written({"Other.": (0, 1, 0), "Right.": (1, 0, 0)})
     found, cited = answer([a, b], hits_of(whole(a), whole(b)), encoder, context_k=1)
     assert (found.text, cited) == ("Other.", [("a.md", 0)])
-    assert encoder.calls == [("passage", ["Other."])]
 
 
 def test_a_sentence_that_no_chunk_holds_whole_is_left_out_unless_the_chunk_has_nothing_else(
@@ -101,7 +101,7 @@ def test_a_sentence_that_no_chunk_holds_whole_is_left_out_unless_the_chunk_has_n
 def test_overlapping_chunks_give_a_sentence_once(make_document: Make) -> None:
     document = make_document("a.md", ["One. Two. Three."])
     encoder = Written({"One.": (1, 0, 0), "Two.": (1, 1, 0), "Three.": (0, 1, 0)})
-    found, _ = answer([document], hits_of(chunk_of(document, 0, 9), chunk_of(document, 5, 16)), encoder)
+    found, _ = answer([document], hits_of(chunk_of(document, 0, 9), chunk_of(document, 5, 16, 1)), encoder)
     assert found.text == "One. Two. Three."
 
 
@@ -152,14 +152,16 @@ def test_without_hits_every_question_is_declined(make_document: Make) -> None:
     assert answer([document], [], Written({})) == (Answer(None), [])
 
 
-def test_all_questions_cost_one_call_and_each_chunk_is_read_once(make_document: Make) -> None:
+def test_questions_share_what_was_stored_and_nothing_is_embedded(make_document: Make) -> None:
     a, b = make_document("a.md", ["Same. Own."]), make_document("b.md", ["Same."])
-    encoder = Written({"Same.": (1, 0, 0), "Own.": (0, 1, 0)})
+    encoder, passages = Written({"Same.": (1, 0, 0), "Own.": (0, 1, 0)}), Passages([a, b])
+    store = store_of([a, b], [whole(a), whole(b)], passages, encoder)
+    encoder.calls.clear()
     hits = [hits_of(whole(a), whole(b)), hits_of(whole(b)), hits_of(whole(a))]
     vectors, config = QUESTION.repeat(3, axis=0), AnswersConfig(sentences=3)
-    answers = answer_questions(["q"] * 3, vectors, hits, config, Passages([a, b]), store_of([a, b]), encoder)
+    answers = answer_questions(["q"] * 3, vectors, hits, config, passages, store, encoder)
     assert [found.text for found in answers] == ["Same. Own. Same.", "Same.", "Same. Own."]
-    assert encoder.calls == [("passage", ["Same. Own.", "Same."])]
+    assert encoder.calls == []
 
 
 def test_chunks_of_another_system_are_read_sentence_by_sentence(make_document: Make) -> None:
@@ -173,5 +175,7 @@ def test_chunks_of_another_system_are_read_sentence_by_sentence(make_document: M
 
 def test_a_sentence_that_cannot_be_embedded_is_named(make_document: Make) -> None:
     document = make_document("a.md", ["Fine.", "too long"])
+    hits, encoder = [hits_of(whole(document))], Written({"Fine.": (1, 0, 0)})
+    store, passages = store_of([document]), Passages([document])
     with pytest.raises(EncodingError, match=r"a\.md, block 1 \(characters 7 to 15\): 600 tokens"):
-        answer([document], hits_of(chunk_of(document, 7, 15)), Written({"Fine.": (1, 0, 0)}))
+        answer_questions(["q"], QUESTION, hits, AnswersConfig(), passages, store, encoder, own_chunks=False)

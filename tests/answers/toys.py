@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragkit.answers import Answer
+from ragkit.answers import Answer, Passages
 from ragkit.embedding import Spans, TextError
 from ragkit.embedding.base import quantised
 from ragkit.records import Chunk, Document, Hit, Progress, Role, Span
@@ -54,22 +54,31 @@ class Written:
         return []
 
 
-def chunk_of(document: Document, start: int, end: int) -> Chunk:
+def chunk_of(document: Document, start: int, end: int, index: int = 0) -> Chunk:
     spans = [
         Span(b.order, max(start, b.start), min(end, b.end)) for b in document.blocks if b.start < end and start < b.end
     ]
-    return Chunk(document.slug, 0, start, end, document.text[start:end], tuple(spans))
+    return Chunk(document.slug, index, start, end, document.text[start:end], tuple(spans))
 
 
 def hits_of(*chunks: Chunk) -> list[Hit]:
     return [Hit(chunk, 1 - rank / 10, rank) for rank, chunk in enumerate(chunks, 1)]
 
 
-def store_of(documents: Sequence[Document]) -> Store:
-    """A database in memory that holds the documents, without chunks."""
+def store_of(
+    documents: Sequence[Document],
+    chunks: Sequence[Chunk] = (),
+    passages: Passages | None = None,
+    encoder: Written | None = None,
+) -> Store:
+    """A database in memory that holds the documents, and of the chunks those that are theirs."""
     store = Store(None, 3)
     for document in documents:
-        store.add(document, [], np.empty((0, 3), np.float32))
+        own = [chunk for chunk in chunks if chunk.slug == document.slug]
+        vectors, parts = np.empty((0, 3), np.float32), []
+        if passages and encoder:
+            vectors, parts = encoder.encode_parts([c.text for c in own], [passages.parts(c) for c in own])
+        store.add(document, own, vectors, parts)
     return store
 
 
