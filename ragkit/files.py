@@ -12,6 +12,7 @@ import math
 import os
 import shutil
 import tempfile
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
@@ -19,7 +20,7 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
 
-from ragkit.errors import FileError
+from ragkit.errors import ConfigError, FileError
 
 DECIMALS = 6
 """Floats in compared files are rounded to this many decimals."""
@@ -46,6 +47,31 @@ def read_text(path: Path) -> str:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: not UTF-8 at byte {error.start}: save it as UTF-8") from error
+    except ValueError as error:  # a name with a null character
+        raise FileError(f"{str(path)!r}: cannot be read: {error}") from error
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Parsed TOML. Raises `ConfigError` when it isn't TOML, `FileError` when the file can't be read.
+
+    Numbers beyond 64 bits, which TOML needn't allow, are refused: Python can't even print the longest.
+    """
+    try:
+        value = tomllib.loads(read_text(path))
+        longer = _has_longer_number(value)
+    except RecursionError as error:
+        raise ConfigError(f"{path}: not TOML: nested too deeply") from error
+    except ValueError as error:  # TOMLDecodeError is one, so is a number of thousands of digits
+        raise ConfigError(f"{path}: not TOML: {error}") from error
+    if longer:
+        raise ConfigError(f"{path}: not TOML: a whole number has more than 64 bits")
+    return value
+
+
+def _has_longer_number(value: Any) -> bool:
+    if isinstance(value, dict | list):
+        return any(map(_has_longer_number, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int) and value.bit_length() > 64
 
 
 def read_json(path: Path) -> Any:

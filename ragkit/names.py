@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ragkit.text import nfc
+
 
 def id_fault(value: str) -> str | None:
     """What forbids `value` as a question id, or `None`: letters, digits and `. _ : -`, in NFC."""
     if not value.strip():
         return "is empty"
-    if value != unicodedata.normalize("NFC", value):
+    if value != nfc(value):
         return "is not in Unicode normal form C"
     if not (value[0].isalnum() and all(c in "._:-" or unicodedata.category(c)[0] in "LMN" for c in value)):
         return "must be letters, digits and . _ : - only, a letter or digit first"
@@ -31,7 +33,7 @@ def slug_fault(slug: str) -> str | None:
         return "is absolute; it must be relative to the corpus root"
     if any(part in ("", ".", "..") for part in slug.split("/")):
         return "has an empty, `.` or `..` part"
-    if slug != unicodedata.normalize("NFC", slug):
+    if slug != nfc(slug):
         return "is not in Unicode normal form C"
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in slug):
         return "has a control character"

@@ -149,6 +149,7 @@ def _fields(model: type[BaseModel], location: Sequence[str | int]) -> list[str]:
     here = schema = _schema(model)
     for part in location:
         here = here["items"] if isinstance(part, int) else here["properties"][part]
+        here = next((option for option in here.get("anyOf", ()) if "$ref" in option), here)  # a section or none
         here = schema["$defs"][here["$ref"].rpartition("/")[2]] if "$ref" in here else here
     return list(here["properties"])
 

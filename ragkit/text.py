@@ -26,6 +26,7 @@ LIGATURES = {
 }
 """An explicit table: NFKC would also turn superscripts and fractions into plain digits."""
 
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"  # soft hyphen, zero-width marks
 _REPLACED = str.maketrans(
     {
         **LIGATURES,
@@ -33,7 +34,7 @@ _REPLACED = str.maketrans(
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc\u2039\u203a", "'"),
         **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
         "\u2026": "...",
-        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),  # soft hyphen, zero-width marks
+        **dict.fromkeys(_INVISIBLE, ""),
         **{chr(code): chr(code - 0xFEE0) for code in range(0xFF10, 0xFF1A)},  # full-width digits
         **{chr(code): chr(code - 0xFEE0) for code in range(0xFF21, 0xFF3B)},  # full-width A-Z
         **{chr(code): chr(code - 0xFEE0) for code in range(0xFF41, 0xFF5B)},  # full-width a-z
@@ -44,12 +45,41 @@ _REPLACED = str.maketrans(
 # caseless letter follows), is the printer's: it goes, together with the break.
 _HYPHENATION = re.compile(r"\u00ad\s+|(?<=[^\W\d_])[-\u2010]\r?\n[ \t]*(?=[^\W\d_])")
 
+_LONG = 20_000
+_MARKS_TOGETHER = 30
+_MARKS = re.compile(rf"[^\w\s\x00-\x7f]{{{_MARKS_TOGETHER + 1},}}")  # and other signs; which they are is looked at then
+
+
+def nfc(text: str) -> str:
+    """`text` in NFC, and more than 30 combining marks in a row parted by U+034F.
+
+    That is Unicode's Stream-Safe Text Format (UAX #15, section 13); no language needs more, and normalising
+    a row of marks takes the square of its length.
+    """
+    return text if text.isascii() else unicodedata.normalize("NFC", _MARKS.sub(_parted, text))
+
+
+def _parted(row: re.Match[str]) -> str:
+    pieces: list[str] = []
+    count = 0
+    for character in row[0]:
+        marks = len(unicodedata.normalize("NFD", character)) if unicodedata.combining(character) else 0
+        if count + marks > _MARKS_TOGETHER:
+            pieces.append("\u034f")
+            count = 0
+        pieces.append(character)
+        if marks or character not in _INVISIBLE:
+            count = count + marks if marks else 0
+    return "".join(pieces)
+
 
 def fold(text: str) -> str:
     """The folded text: presentation removed, every run of white space one space, ends stripped."""
     joined = _HYPHENATION.sub(_break, text)
     if not joined.isascii():
-        joined = unicodedata.normalize("NFC", joined.translate(_REPLACED))
+        joined = joined.translate(_REPLACED)
+        # A document's text had its rows of marks parted when it was parsed; only others can have long ones.
+        joined = nfc(joined) if len(joined) > _LONG else unicodedata.normalize("NFC", joined)
     return " ".join(joined.split())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 import unicodedata
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragkit.text
-from ragkit.text import LIGATURES, Folded, fold
+from ragkit.text import LIGATURES, Folded, fold, nfc
 
 SOFT = "\u00ad"
 # Characters that the fold, NFC or white-space collapsing treat specially, and plain ones.
@@ -122,3 +123,19 @@ def test_what_is_found_folds_to_what_was_sought(before: str, needle: str, after:
 
 def test_the_examples_are_true() -> None:
     assert doctest.testmod(ragkit.text).failed == 0
+
+
+@given(st.text(st.sampled_from("ae\u00e9\u0301\u0323\u0344\u1ea1\u200d\u2026\u5b57 "), max_size=120))
+def test_rows_of_combining_marks_are_parted_and_nothing_else_is_changed(text: str) -> None:
+    safe, plain = nfc(text), unicodedata.normalize("NFC", text)
+    assert nfc(safe) == safe
+    assert unicodedata.normalize("NFC", safe.replace("\u034f", "")) == plain
+    rows = re.findall("[\u0301\u0323]+", unicodedata.normalize("NFD", safe))
+    assert max(map(len, rows), default=0) <= 32  # 30, and two that NFC joins with their letter
+    assert safe == plain or re.search("[\u0301\u0323\u0344\u200d]{16}", text)
+
+
+def test_a_hundred_thousand_combining_marks_take_no_noticeable_time() -> None:
+    row = "a" + "\u0301\u0323" * 50_000  # normalising that takes half a minute
+    assert nfc(row).count("\u034f") == 100_000 // 30
+    assert fold(row) == nfc(row)

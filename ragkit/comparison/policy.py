@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ragkit.errors import ConfigError
-from ragkit.files import read_text
+from ragkit.files import read_toml
 from ragkit.measures import MEASURES
 
 DEFAULT_PATH = Path("eval/policy.toml")
@@ -76,9 +75,7 @@ class Policy(_Section):
 def read_policy(path: Path) -> Policy:
     """Read a policy file. Raises `ConfigError` with every problem, `FileError` when it can't be read."""
     try:
-        return Policy.model_validate(tomllib.loads(read_text(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
+        return Policy.model_validate(read_toml(path))
     except ValidationError as error:
         raise ConfigError("\n".join(f"{path}: {line}" for line in told(error))) from error
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from ragkit.config.configuration import STRATEGIES, Configuration
 from ragkit.errors import ConfigError
-from ragkit.files import read_text
+from ragkit.files import read_toml
 
 DEFAULT_PATH = Path("eval/configs/v1.4.toml")
 
@@ -25,11 +25,7 @@ def load(path: Path, overrides: Sequence[str] = ()) -> Configuration:
     Raises `ConfigError` with every problem: not TOML, unknown key (with near matches), wrong type or
     value, malformed override; `FileError` when the file can't be read.
     """
-    try:
-        entries = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
-    return parse(entries, str(path), overrides)
+    return parse(read_toml(path), str(path), overrides)
 
 
 def parse(entries: dict[str, Any], origin: str, overrides: Sequence[str] = ()) -> Configuration:
@@ -59,7 +55,7 @@ def _apply(entries: dict[str, Any], override: str) -> None:
         raise ConfigError(f"--set {override}: must be section.key=value")
     try:
         parsed = tomllib.loads(f"value = {value.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # not TOML
         parsed = value.strip()  # a bare word, as people type it in a shell
     target = entries
     for part in path[:-1]:

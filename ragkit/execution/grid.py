@@ -6,7 +6,6 @@ import itertools
 import json
 import math
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ragkit.comparison.policy import told
 from ragkit.config import DEFAULT_PATH, Configuration, load
 from ragkit.errors import ConfigError
-from ragkit.files import read_text
+from ragkit.files import read_toml
 
 ASK_BEYOND = 64
 """Configurations beyond which somebody is asked."""
@@ -76,9 +75,7 @@ def read_sweep(path: Path, ask: Callable[[int], None]) -> Sweep:
     `FileError` when a file can't be read; what `ask` raises.
     """
     try:
-        file = _File.model_validate(tomllib.loads(read_text(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
+        file = _File.model_validate(read_toml(path))
     except ValidationError as error:
         raise ConfigError("\n".join(f"{path}: {line}" for line in told(error))) from error
     if bool(file.grid) == bool(file.variants):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from ragkit.files import canonical_line, read_text, sha256_bytes
 from ragkit.interop.shapes import path_levels
 from ragkit.names import id_fault
 from ragkit.strict import Fault, explain, parse, show
-from ragkit.text import fold
+from ragkit.text import fold, nfc
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ def _case(raw: Any) -> tuple[Case | None, list[Fault]]:
     breadcrumbs = tuple(
         path_levels(each) if isinstance(each, str) else tuple(each) for each in entry.expectedBreadcrumbs
     )
-    documents = tuple(unicodedata.normalize("NFC", each) for each in entry.expectedDocIds)
+    documents = tuple(nfc(each) for each in entry.expectedDocIds)
     case = Case(entry.caseId, entry.query, documents, breadcrumbs, tuple(entry.expectedKeywords), entry.notes)
     faults = [
         *_repeated("expectedDocIds", documents),

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from ragkit.errors import DocumentError
 from ragkit.files import sha256_bytes
 from ragkit.records import Block, BlockKind, Document
-from ragkit.text import LIGATURES
+from ragkit.text import LIGATURES, nfc
 
 _CONTROLS = [*range(0x09), *range(0x0E, 0x1C), *range(0x7F, 0x85), *range(0x86, 0xA0)]
 _CANONICAL = {
@@ -41,7 +41,7 @@ def canonical(text: str) -> str:
         text = text.translate(_CANONICAL)
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", _SURROGATE.sub("\ufffd", text))
+    return nfc(_SURROGATE.sub("\ufffd", text))
 
 
 def superscript(text: str) -> str:

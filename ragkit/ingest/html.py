@@ -223,7 +223,7 @@ class _Page:
             outer = self._tables[-1]
             self._contexts[-1] = ("paragraph", 0)
             self._builder.table(outer.rows[:-1])
-            for cell in outer.rows[-1]:
+            for cell in outer.rows[-1] if outer.rows else ():
                 self._builder.paragraph(cell)
             outer.layout, outer.rows = True, []
         self._collect("paragraph")

@@ -83,39 +83,49 @@ def _word(stream: io.BytesIO, builder: DocumentBuilder) -> int | None:
         levels = _outline_levels(document)
     except (PythonDocxError, OpcError) as error:
         raise ValueError(str(error)) from error
-    notes: list[str] = []
+    notes: dict[str, int] = {}
     _word_body(document.element.body, builder, levels, notes)
     for relation in document.part.rels.values():
         if notes and relation.reltype.endswith("/footnotes"):
             texts = _footnotes(relation.target_part.blob)
-            for number, note in enumerate(notes, 1):
+            for note, number in notes.items():
                 builder.paragraph(f"{superscript(str(number))} {texts.get(note, '')}")
     return None
 
 
 def _outline_levels(document: Any) -> dict[str, int]:
     """Style ids of headings and their levels (1 the outermost), inherited ones too; names may be translated."""
-    levels: dict[str, int] = {}
-    styles = {style.style_id: style for style in document.styles if style.type == 1}
-    for identity, style in styles.items():
-        at, seen = style, set[str]()
-        while at is not None and at.style_id not in seen:
-            seen.add(at.style_id)
-            found = at.element.find(f"{_W}pPr/{_W}outlineLvl")
-            match = re.fullmatch(r"heading (\d)", at.name or "", re.IGNORECASE)
-            if at.name == "Title":
-                levels[identity] = 1
-            elif found is not None and int(found.get(f"{_W}val")) < 9:
-                levels[identity] = int(found.get(f"{_W}val")) + 1
-            elif match:
-                levels[identity] = int(match[1])
-            if identity in levels:
-                break
-            at = at.base_style
-    return levels
+    styles = {style.get(f"{_W}styleId"): style for style in document.styles.element.iterchildren(f"{_W}style")}
+    levels: dict[str | None, int | None] = {}
+    for identity in styles:
+        chain = []
+        at, level = identity, None
+        while level is None and at in styles and at not in levels:
+            chain.append(at)
+            levels[at] = None  # until it is known, and for good where styles inherit in a circle
+            level = _own_level(styles[at])
+            at = _value(styles[at], "basedOn")
+        level = levels.get(at) if level is None else level
+        levels.update(dict.fromkeys(chain, level))
+    return {identity: level for identity, level in levels.items() if identity and level}
 
 
-def _word_body(body: Any, builder: DocumentBuilder, levels: dict[str, int], notes: list[str]) -> None:
+def _own_level(style: Any) -> int | None:
+    name, outline = _value(style, "name") or "", _value(style, f"pPr/{_W}outlineLvl")
+    if name == "Title":
+        return 1
+    if outline is not None and int(outline) < 9:
+        return int(outline) + 1
+    match = re.fullmatch(r"heading (\d)", name, re.IGNORECASE)
+    return int(match[1]) if match else None
+
+
+def _value(element: Any, path: str) -> str | None:
+    found = element.find(f"{_W}{path}")
+    return None if found is None else found.get(f"{_W}val")
+
+
+def _word_body(body: Any, builder: DocumentBuilder, levels: dict[str, int], notes: dict[str, int]) -> None:
     for element in body:
         if element.tag == f"{_W}p":
             _word_paragraph(element, builder, levels, notes)
@@ -125,7 +135,7 @@ def _word_body(body: Any, builder: DocumentBuilder, levels: dict[str, int], note
             _word_body(element, builder, levels, notes)
 
 
-def _word_paragraph(element: Any, builder: DocumentBuilder, levels: dict[str, int], notes: list[str]) -> None:
+def _word_paragraph(element: Any, builder: DocumentBuilder, levels: dict[str, int], notes: dict[str, int]) -> None:
     text = _word_text(element, notes)
     style = element.find(f"{_W}pPr/{_W}pStyle")
     name = style.get(f"{_W}val") if style is not None else ""
@@ -142,7 +152,7 @@ def _word_paragraph(element: Any, builder: DocumentBuilder, levels: dict[str, in
             _word_body(box, builder, levels, notes)
 
 
-def _word_rows(table: Any, notes: list[str]) -> Iterator[list[str]]:
+def _word_rows(table: Any, notes: dict[str, int]) -> Iterator[list[str]]:
     """Rows of cell texts; a cell merged over several columns is one cell, its continuation below is empty."""
     for row in table.iter(f"{_W}tr"):
         if next(row.iterancestors(f"{_W}tbl")) is not table:
@@ -151,24 +161,27 @@ def _word_rows(table: Any, notes: list[str]) -> Iterator[list[str]]:
         yield [" ".join(_word_text(paragraph, notes) for paragraph in cell.iter(f"{_W}p")) for cell in cells]
 
 
-def _word_text(paragraph: Any, notes: list[str]) -> str:
+def _word_text(paragraph: Any, notes: dict[str, int]) -> str:
     """What a reader sees of a paragraph: insertions, links and fields, but nothing deleted."""
     pieces: list[str] = []
+    run, raised = None, False
     waiting = list(paragraph)[::-1]
     while waiting:
         element = waiting.pop()
         if element.tag in _HIDDEN:
             continue
         if element.tag == f"{_W}t":
-            raised = element.getparent().find(f"{_W}rPr/{_W}vertAlign[@{_W}val='superscript']")
-            pieces.append(superscript(element.text or "") if raised is not None else element.text or "")
+            if element.getparent() is not run:
+                run = element.getparent()
+                raised = run.find(f"{_W}rPr/{_W}vertAlign[@{_W}val='superscript']") is not None
+            pieces.append(superscript(element.text or "") if raised else element.text or "")
         elif element.tag in (f"{_W}tab", f"{_W}br", f"{_W}cr"):
             pieces.append(" ")
         elif element.tag == f"{_W}noBreakHyphen":
             pieces.append("-")
         elif element.tag == f"{_W}footnoteReference":
-            notes.append(element.get(f"{_W}id"))
-            pieces.append(superscript(str(len(notes))))
+            number = notes.setdefault(element.get(f"{_W}id"), len(notes) + 1)
+            pieces.append(superscript(str(number)))
         else:
             waiting.extend(list(element)[::-1])
     return "".join(pieces)
@@ -179,7 +192,7 @@ def _footnotes(blob: bytes) -> dict[str, str]:
 
     root: Any = parse_xml(blob)
     return {
-        note.get(f"{_W}id"): " ".join(_word_text(paragraph, []) for paragraph in note.iter(f"{_W}p"))
+        note.get(f"{_W}id"): " ".join(_word_text(paragraph, {}) for paragraph in note.iter(f"{_W}p"))
         for note in root.iter(f"{_W}footnote")
     }
 

@@ -19,7 +19,6 @@ jmespath is imported here only, and only when there is a mapping file with expre
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -27,7 +26,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from ragkit.errors import ConfigError
-from ragkit.files import read_text
+from ragkit.files import read_toml
 from ragkit.interop.shapes import (
     LARGER_IS_BETTER,
     METRIC_KEYS,
@@ -123,9 +122,7 @@ class Mapping:
 def load_mapping(path: Path) -> Mapping:
     """Read a mapping file. Raises `ConfigError` with every problem, `FileError` when it can't be read."""
     try:
-        entry = _File.model_validate(tomllib.loads(read_text(path)))
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: not TOML: {error}") from error
+        entry = _File.model_validate(read_toml(path))
     except ValidationError as error:
         faults = explain(_File, error)
         raise ConfigError(

@@ -9,12 +9,12 @@ field may be called, the most telling name first. docs/golden.qmd shows each sha
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ragkit.strict import Fault, show
+from ragkit.text import nfc
 
 _LISTS: Final = (
     ("hits", "hits"),  # Elasticsearch, OpenSearch
@@ -193,7 +193,7 @@ def _identifier(value: Any) -> str | None:
         return str(value)  # vector stores number their entries
     if not isinstance(value, str) or not value.strip():
         raise ValueError("a non-empty string")
-    return unicodedata.normalize("NFC", value)
+    return nfc(value)
 
 
 def _text(value: Any) -> str:

@@ -71,10 +71,11 @@ def pdf(
         )
         objects.append(b"<</Length %d>>\nstream\n%s\nendstream" % (len(stream), stream))
     objects += [_PICTURE, b"<</Title(%s)>>" % title.encode("latin-1")]
-    return _file(objects)
+    return raw_pdf(objects)
 
 
-def _file(objects: Sequence[bytes]) -> bytes:
+def raw_pdf(objects: Sequence[bytes]) -> bytes:
+    """A file of these objects; the first is the catalogue, the last the file's properties."""
     data = bytearray(b"%PDF-1.7\n")
     offsets = []
     for number, item in enumerate(objects, 1):
