@@ -160,10 +160,11 @@ def test_questions_without_judgments_are_left_out(make: Make) -> None:
         pair(parse(content), parse(content), "test")
 
 
-def test_a_system_is_the_same_whatever_its_name_split_or_seed(make: Make) -> None:
+def test_a_system_is_the_same_whatever_its_name_split_seed_or_answerer(make: Make) -> None:
     one, other, different = make([1.0]), make([1.0], name="again"), make([1.0])
     other["configuration"]["dataset"] = {"split": "test"}
     other["configuration"]["evaluation"]["seed"] = 7
+    other["configuration"]["answers"] = {"sentences": 1}
     different["configuration"]["retrieval"]["top_k"] = 20
     assert parse(one).system_id == parse(other).system_id != parse(different).system_id
 
