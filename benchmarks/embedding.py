@@ -1,121 +1,161 @@
-"""Passages embedded in a second: the q8 runner and sentence-transformers in float32 at its best batch size.
+"""Chunks to vectors: the q8 runner and sentence-transformers in float32 at its best batch size, the same weights in both.
 
-    python benchmarks/embedding.py [N]      # N chunks of eval/corpus, default 160; needs `ragkit prepare`
-
-The same weights on both sides. Checked besides: the cosine of every chunk and question of the evaluation set
-between the two, that order, neighbours and threads move no vector, and the peak memory of a whole eval. For
-information: the same graph without smoothing, which is what plain dynamic int8 is.
+Times are taken on a sample of the corpus's chunks: every so many of them in order of length, so that it has the
+corpus's mixture. All chunks and questions are embedded once by either, untimed: how near their vectors are, and
+what the difference does to retrieval. For information: plain dynamic int8, which PyTorch makes of the float32 model.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import random
-import subprocess
-import sys
-import tempfile
-import time
+import math
+import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
-import timing
+import torch
+from frame import Bar, Row, Section, faster, rows
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
+from timing import alternate
 
 from ragkit import config
 from ragkit.chunking import chunk_document
-from ragkit.dataset import read_questions
-from ragkit.embedding import cache_root
-from ragkit.embedding.graph import Calibration, build_graph
-from ragkit.embedding.loading import load_encoder
-from ragkit.embedding.q8 import Q8Encoder, usable_cores
+from ragkit.dataset import read_questions, resolve
+from ragkit.embedding import Encoder, cache_root, load_encoder
+from ragkit.embedding.q8 import usable_cores
 from ragkit.embedding.registry import model_folder, registered
-from ragkit.embedding.weights import Weights
 from ragkit.ingest import read_corpus
+from ragkit.measures import Scorer
+from ragkit.records import Chunk, Trace
+from ragkit.store import Store
 
 SETTINGS = config.load(config.DEFAULT_PATH)
-PREFIXES = {"query": SETTINGS.model.query_prefix, "passage": SETTINGS.model.passage_prefix}
 BATCHES = (1, 2, 4, 8, 16, 32)
+SAMPLE = 125
+"""How many chunks are timed, about."""
+MEASURE = "nDCG@10"
+
+Vectors = NDArray[np.float32]
+Encode = Callable[[Sequence[str]], Vectors]
 
 
-def without_smoothing(weights_file: Path, folder: Path, prepared: Path) -> Q8Encoder:
-    """The q8 graph built with neutral scales."""
-    weights = Weights(weights_file)
-    (folder / "model.onnx").write_bytes(build_graph(weights, Calibration.neutral(weights.architecture)))
-    return Q8Encoder(
-        folder / "model.onnx", prepared / "tokenizer.json", dimension=384, max_tokens=512, prefixes=PREFIXES,
-        description={}, hashes={"model.onnx": "benchmark"},
-    )  # fmt: skip
+class Corpus:
+    """The committed evaluation set, with what it takes to score vectors on it."""
+
+    def __init__(self) -> None:
+        self.documents = read_corpus(Path(SETTINGS.dataset.corpus))
+        self.chunks = [chunk_document(document, SETTINGS.chunking) for document in self.documents]
+        self.questions = read_questions(Path(SETTINGS.dataset.questions))
+        self.targets = resolve(self.questions, self.documents, SETTINGS.dataset.questions).targets
+
+    def all_chunks(self) -> list[Chunk]:
+        return [chunk for own in self.chunks for chunk in own]
+
+    def quality(self, encoder: Encoder, passages: Vectors, queries: Vectors) -> float:
+        """The mean nDCG@10 of dense retrieval by these vectors, over the questions that have judgments."""
+        depth = SETTINGS.retrieval.candidate_k
+        chunks = self.all_chunks()
+        scorer = Scorer(self.documents, chunks, encoder.token_spans, depth=10, candidate_k=depth, seed=0)
+        with Store(None, encoder.dimension) as store:
+            at = 0
+            for document, own in zip(self.documents, self.chunks, strict=True):
+                store.add(document, own, passages[at : at + len(own)])
+                at += len(own)
+            found = []
+            for question, vector in zip(self.questions, queries, strict=True):
+                hits = tuple(store.nearest(vector, depth))
+                score = scorer.score(question, self.targets.get(question.id, ()), Trace(hits, hits, hits))
+                found += [score.values[MEASURE]] if score.judged else []
+        return math.fsum(found) / len(found)
 
 
-def best_batch(model: SentenceTransformer, texts: list[str]) -> int:
+def float32(model: SentenceTransformer, batch: int, prefix: str) -> Encode:
+    def encode(texts: Sequence[str]) -> Vectors:
+        whole = [prefix + text for text in texts]
+        found: Vectors = model.encode(whole, batch_size=batch, show_progress_bar=False, normalize_embeddings=True)
+        return found
+
+    return encode
+
+
+def best_batch(model: SentenceTransformer, texts: Sequence[str]) -> int:
     """The batch size at which the reference is quickest here."""
-    seconds = {}
-    for size in BATCHES:
-        started = time.perf_counter()
-        model.encode(texts, batch_size=size, show_progress_bar=False)
-        seconds[size] = time.perf_counter() - started
-    return min(seconds, key=lambda size: seconds[size])
+
+    def seconds(size: int) -> float:
+        started = perf_counter()
+        float32(model, size, SETTINGS.model.passage_prefix)(texts)
+        return perf_counter() - started
+
+    return min(BATCHES, key=seconds)
 
 
-def cosines(ours: NDArray[np.float32], theirs: NDArray[np.float32]) -> str:
-    found = np.einsum("ij,ij->i", ours, theirs / np.linalg.norm(theirs, axis=1, keepdims=True))
-    return f"least {found.min():.5f}, mean {found.mean():.5f}, n = {len(found)}"
+def dynamic_int8(model: SentenceTransformer) -> SentenceTransformer:
+    """A copy whose linear layers take one scale per call for what comes in and one per matrix for the weights."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch means to move this function to a package of its own
+        made: SentenceTransformer = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, torch.qint8)
+    return made
 
 
-def main(count: int = 160) -> None:
-    encoder = load_encoder(SETTINGS.model, cache_root())
-    prepared = model_folder(registered("pypi"), cache_root())
-    documents = read_corpus(Path(SETTINGS.dataset.corpus))
-    chunks = [chunk.embedded_text for document in documents for chunk in chunk_document(document, SETTINGS.chunking)]
-    questions = [question.question for question in read_questions(Path(SETTINGS.dataset.questions))]
-    sample = random.Random(1).sample(chunks, min(count, len(chunks)))  # noqa: S311  the same chunks every time
-    prefixed = [PREFIXES["passage"] + text for text in sample]
+def cosines(ours: Vectors, theirs: Vectors) -> Vectors:
+    found: Vectors = np.einsum("ij,ij->i", ours, theirs)
+    return found
 
-    import torch
 
+def measure(quick: bool) -> Section:
     torch.set_num_threads(usable_cores())
-    reference = SentenceTransformer(str(prepared / "reference"), device="cpu", local_files_only=True)
-    batch = best_batch(reference, prefixed[:40])
-    tokens = sum(encoder.count_tokens(text, "passage") for text in sample)
-    seconds = timing.alternate(
-        {
-            "ragkit q8": partial(encoder.encode, sample, "passage"),
-            f"sentence-transformers float32, batch {batch}": partial(
-                reference.encode, prefixed, batch_size=batch, show_progress_bar=False
-            ),
-        }
+    encoder = load_encoder(SETTINGS.model, cache_root())
+    folder = model_folder(registered(SETTINGS.model.source), cache_root())
+    model = SentenceTransformer(str(folder / "reference"), device="cpu", local_files_only=True)
+    corpus = Corpus()
+    texts = [chunk.embedded_text for chunk in corpus.all_chunks()]
+    asked = [question.question for question in corpus.questions]
+    sample = sorted(texts, key=len)[:: len(texts) // (4 if quick else SAMPLE)]
+    batch = best_batch(model, sample[:: 1 if quick else 3])
+    prefix = SETTINGS.model.passage_prefix
+    reference, small = f"sentence-transformers float32, batch {batch}", "PyTorch dynamic int8"
+    ways: dict[str, Encode] = {
+        "ragkit q8": partial(encoder.encode, role="passage"),
+        reference: float32(model, batch, prefix),
+        small: float32(dynamic_int8(model), batch, prefix),
+    }
+    near = {name: cosines(encode(sample), ways[reference](sample)).min() for name, encode in ways.items()}
+    measured = alternate({name: partial(encode, sample) for name, encode in ways.items()})
+    found = rows(
+        f"embedding {len(sample)} chunks",
+        measured,
+        ours=["ragkit q8"],
+        peers=[reference],
+        amount=sum(encoder.count_tokens(text, "passage") for text in sample),
+        unit="tokens",
+        checked=f"least cosine to float32: {near['ragkit q8']:.4f} (ragkit), {near[small]:.4f} (dynamic int8)",
+        bars=[faster(measured, "ragkit q8", [reference], 4.0, "float32")],
     )
-    timing.show(
-        f"{len(sample)} chunks, {tokens} tokens, {usable_cores()} cores", timing.rows(seconds, tokens, "tokens")
+    if not quick:
+        found.append(whole_set(corpus, encoder, model, batch, texts, asked))
+    return Section("Embedding", found, ("onnxruntime", "sentence-transformers", "torch"))
+
+
+def whole_set(
+    corpus: Corpus, encoder: Encoder, model: SentenceTransformer, batch: int, texts: list[str], asked: list[str]
+) -> Row:
+    """Every chunk and question by both, untimed."""
+    passages, queries = encoder.encode(texts, "passage"), encoder.encode(asked, "query")
+    passages32 = float32(model, batch, SETTINGS.model.passage_prefix)(texts)
+    queries32 = float32(model, batch, SETTINGS.model.query_prefix)(asked)
+    ours, theirs = corpus.quality(encoder, passages, queries), corpus.quality(encoder, passages32, queries32)
+    both = np.concatenate([cosines(passages, passages32), cosines(queries, queries32)])
+    return Row(
+        "embedding the evaluation set",
+        "ragkit q8",
+        "ragkit",
+        checked=f"{len(texts)} chunks, {len(asked)} questions; {MEASURE} {ours:.4f}, by float32 {theirs:.4f};"
+        f" mean cosine {both.mean():.4f}",
+        bars=(
+            Bar("least cosine to float32", float(both.min()), 0.997, at_least=True),
+            Bar(f"{MEASURE} from float32's", abs(ours - theirs), 0.005, at_least=False),
+        ),
     )
-
-    encode = partial(reference.encode, batch_size=batch, show_progress_bar=False)
-    vectors = encoder.encode(chunks, "passage")
-    print("\ncosine of q8 to float32:")
-    print("  chunks   ", cosines(vectors, encode([PREFIXES["passage"] + text for text in chunks])))
-    print(
-        "  questions", cosines(encoder.encode(questions, "query"), encode([PREFIXES["query"] + q for q in questions]))
-    )
-    order = random.Random(2).sample(range(len(chunks)), len(chunks))  # noqa: S311
-    same = np.array_equal(encoder.encode([chunks[i] for i in order], "passage"), vectors[order])
-    alone = all(np.array_equal(encoder.encode([chunks[i]], "passage")[0], vectors[i]) for i in order[:50])
-    print(f"  shuffled, and one at a time on one thread: {'identical' if same and alone else 'DIFFERENT'} vectors")
-
-    with tempfile.TemporaryDirectory() as folder:
-        if weights_file := os.environ.get("RAGKIT_WEIGHTS"):
-            plain = without_smoothing(Path(weights_file), Path(folder), prepared)
-            print("  without smoothing:", cosines(plain.encode(sample, "passage"), encode(prefixed)))
-        for label, extra in (("cold", ["--no-vector-cache"]), ("warm", [])):
-            command = [sys.executable, "-m", "ragkit", "eval", "--out", f"{folder}/run", *extra]
-            started = time.perf_counter()
-            subprocess.run(command, check=True, capture_output=True)
-            whole = time.perf_counter() - started
-            found = json.loads(Path(folder, "run/timing.json").read_text(encoding="utf-8"))
-            print(f"{label} eval: {whole:.1f} s, peak memory {found['peak_memory_mb']} MB")
-
-
-if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
