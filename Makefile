@@ -38,6 +38,7 @@ test: $(READY) ## run the whole test suite (prepares the model once)
 proof: $(READY) ## faults, no network, hostile input: each injected for real
 	$(BIN)/ragkit prepare
 	$(BIN)/python -m pytest -n auto -m proof
+	$(BIN)/python -m pytest -n auto tests/fuzz tests/ingest/test_limits.py
 
 lint: $(READY) ## style, types, import floors, stripped notebooks
 	$(BIN)/ruff check
