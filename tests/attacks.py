@@ -63,11 +63,17 @@ def lay_out(folder: Path) -> None:
 
 
 def active(page: html.HtmlElement) -> list[str]:
-    """What would run, load or lead away in a parsed page; data blocks and links within the page don't."""
+    """What would run, load or lead away unseen in a parsed page.
+
+    Data blocks and links within the page don't, and a link that shows its own address, which a bare address becomes,
+    hides nothing.
+    """
     found = [html.tostring(e, encoding="unicode")[:200] for e in page.iter("iframe", "object", "embed", "form", "base")]
     scripts = (e for e in page.iter("script") if e.get("type") != "application/json")
     found += [html.tostring(script, encoding="unicode")[:200] for script in scripts]
     for element in page.iter():
+        if element.tag == "a" and element.text_content() == element.get("href", "").replace("&amp;", "&"):
+            continue
         for name, value in element.items():
             bad = name.startswith("on") or (
                 name in ("href", "src", "srcdoc", "action") and not value.startswith(("#", "data:"))
