@@ -1,7 +1,7 @@
 """TREC qrels and run files, as trec_eval, ir_measures and ranx read them.
 
 A qrels line is `question 0 document grade`, a run line `question Q0 document rank score tag`; fields are
-separated by white space. Written files are sorted by question id and rank, so that equal runs have
+separated by white space, of ASCII only. Written files are sorted by question id and rank, so that equal runs have
 equal bytes. Scores are integers that fall with the rank: readers that keep scores as float32, or sort
 equal ones their own way, then see the order that was meant.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -20,7 +20,10 @@ from ragkit.errors import DataError, Problem
 from ragkit.files import read_text
 
 TAG: Final = "ragkit"
-_NUMBER: Final = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+SHOWN: Final = 100
+"""Bad lines that are told one by one; of the others only how many there are."""
+_NUMBER: Final = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_GRADE: Final = re.compile(rb"[+-]?[0-9]{1,9}")
 
 Qrels = dict[str, dict[str, int]]
 """question -> document -> grade"""
@@ -93,62 +96,84 @@ def format_run(rankings: Mapping[str, Sequence[str]], tag: str = TAG) -> str:
 def read_qrels(path: Path) -> Qrels:
     """Read a qrels file; ids stay as they are written there.
 
-    Raises `DataError` with every bad line (columns, a grade that is not a whole number of 0 or more, a
-    document judged twice), `FileError` when the file can't be read. A grade of 0 says "not relevant".
+    Raises `DataError` with the bad lines (columns, a grade that is not a whole number, a document judged
+    twice), `FileError` when the file can't be read. A grade of 0 or less says "not relevant".
     """
     qrels: Qrels = {}
-
-    def take(fields: list[str]) -> tuple[str, str] | None:
-        question, _, document, grade = fields
-        if not re.fullmatch(r"[0-9]{1,9}", grade):
-            return "grade", f"{grade!r} is not a whole number of 0 or more"
-        known = qrels.setdefault(question, {})
-        if document in known:
-            return "duplicate", f"question {question} judges {document} again"
-        known[document] = int(grade)
-        return None
-
-    _read(path, "question iteration document grade", take)
+    lines = _Lines(path, "question iteration document grade")
+    for number, (question, _, name, grade) in lines:
+        document = name.decode()
+        known = qrels.setdefault(question.decode(), {})
+        if not _GRADE.fullmatch(grade):
+            lines.wrong(number, "grade", f"{grade.decode()!r} is not a whole number")
+        elif document in known:
+            lines.wrong(number, "duplicate", f"question {question.decode()} judges {document} again")
+        else:
+            known[document] = int(grade)
+    lines.check()
     return qrels
 
 
 def read_run(path: Path) -> dict[str, list[tuple[str, float]]]:
-    """Read a run file: per question its (document, score), best first.
+    """Read a run file: per question its (document, score), best first. `run_file` reads large ones.
 
     Order is by score, as trec_eval has it: the rank column is not believed. Equal scores are put in
-    order of document id, descending, which is trec_eval's rule too; ids stay as written. Raises `DataError` with every bad
-    line (columns, a score that is no finite number, a document ranked twice), `FileError` when the file
+    order of document id, descending, which is trec_eval's rule too; ids stay as written. Raises `DataError` with the bad
+    lines (columns, a score that is no finite number, a document ranked twice), `FileError` when the file
     can't be read.
     """
     rankings: dict[str, dict[str, float]] = {}
-
-    def take(fields: list[str]) -> tuple[str, str] | None:
-        question, _, document, _, text, _ = fields
-        if not re.fullmatch(_NUMBER, text) or not math.isfinite(score := float(text)):
-            return "score", f"{text!r} is not a finite number"
-        known = rankings.setdefault(question, {})
-        if document in known:
-            return "duplicate", f"question {question} ranks {document} again"
-        known[document] = score
-        return None
-
-    _read(path, "question Q0 document rank score tag", take)
+    lines = _Lines(path, "question Q0 document rank score tag")
+    for number, (question, _, name, _, text, _) in lines:
+        document = name.decode()
+        known = rankings.setdefault(question.decode(), {})
+        score = finite_number(text)
+        if score is None:
+            lines.wrong(number, "score", f"{text.decode()!r} is not a finite number")
+        elif document in known:
+            lines.wrong(number, "duplicate", f"question {question.decode()} ranks {document} again")
+        else:
+            known[document] = score
+    lines.check()
     return {
         question: sorted(scores.items(), key=lambda item: (item[1], item[0]), reverse=True)
         for question, scores in rankings.items()
     }
 
 
-def _read(path: Path, columns: str, take: Callable[[list[str]], tuple[str, str] | None]) -> None:
-    """Give each line's fields to `take`, which says what is wrong with them, if anything."""
-    problems = []
-    count = len(columns.split())
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        fields = line.split()
-        if not fields:
-            continue
-        wrong = take(fields) if len(fields) == count else ("columns", f"{len(fields)} fields")
-        if wrong is not None:
-            problems.append(Problem(str(path), number, *wrong, f"a line is: {columns}"))
-    if problems:
-        raise DataError(problems)
+def finite_number(field: bytes) -> float | None:
+    """The number that is written here in decimal digits, maybe with an exponent; `None` for anything else."""
+    return value if _NUMBER.fullmatch(field) and math.isfinite(value := float(field)) else None
+
+
+class _Lines:
+    """The lines of a file with the right number of fields, and what is wrong with the others, or found to be."""
+
+    def __init__(self, path: Path, columns: str) -> None:
+        self._path = path
+        self._columns = columns
+        self._problems: list[Problem] = []
+        self._untold: list[int] = []
+
+    def __iter__(self) -> Iterator[tuple[int, list[bytes]]]:
+        count = len(self._columns.split())
+        for number, line in enumerate(read_text(self._path).encode().split(b"\n"), start=1):
+            fields = line.split()
+            if len(fields) == count:
+                yield number, fields
+            elif fields:
+                self.wrong(number, "columns", f"{len(fields)} fields")
+
+    def wrong(self, line: int, rule: str, found: str) -> None:
+        if len(self._problems) < SHOWN:
+            self._problems.append(Problem(str(self._path), line, rule, found, f"a line is: {self._columns}"))
+        else:
+            self._untold.append(line)
+
+    def check(self) -> None:
+        """Raise `DataError` if anything was wrong."""
+        if self._untold:
+            found = f"{len(self._untold)} more lines are wrong, from this one to line {self._untold[-1]}"
+            self._problems.append(Problem(str(self._path), self._untold[0], "more", found))
+        if self._problems:
+            raise DataError(self._problems)

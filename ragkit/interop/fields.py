@@ -1,0 +1,153 @@
+"""Lines of white-space separated fields as arrays: where each field is and what it says, without an object for any.
+
+White space is what C's `isspace` and `bytes.split` say it is: blank, tab, line feed, vertical tab, form feed,
+carriage return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+PADDING: Final = 32
+"""Line feeds before and after the lines, so that what is read beside a field is there."""
+DIGITS: Final = 19
+"""The most digits of a number that is read in arrays: what a uint64 holds."""
+
+_WORD: Final = 8
+_LONG: Final = PADDING  # bytes; longer fields are compared and hashed one by one
+_MASKS: Final = np.array([(1 << 8 * n) - 1 for n in range(_WORD + 1)], dtype="<u8")
+_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT: Final = np.uint64(29)
+
+_ZERO, _POINT, _PLUS, _MINUS, _BLANK, _TAB, _NEWLINE = map(np.uint8, b"0.+- \t\n")
+_CONTROLS: Final = np.uint8(5)  # tab, line feed, vertical tab, form feed, carriage return: 9 to 13
+_POWERS: Final = np.array([10.0**n for n in range(DIGITS + 1)])  # exact in a double, up to 10^22
+_EXACT: Final = np.uint64(1 << 53)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Column:
+    """Fields, none empty: `data[starts[i] : starts[i] + lengths[i]]`, in data that has `PADDING` on both sides."""
+
+    data: bytes
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, fields: Sequence[bytes]) -> Column:
+        lengths = np.array([len(field) for field in fields], dtype=np.int64)
+        return cls(padded(b"".join(fields)), PADDING + np.cumsum(lengths) - lengths, lengths)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> Column:
+        return Column(self.data, self.starts[rows], self.lengths[rows])
+
+    def field(self, row: int) -> bytes:
+        start = int(self.starts[row])
+        return self.data[start : start + int(self.lengths[row])]
+
+    def same(self, other: Column) -> NDArray[np.bool_]:
+        """Row by row: are the two fields equal?"""
+        equal = self.lengths == other.lengths
+        for place in _places(self.lengths):
+            equal &= self._words(place) == other._words(place)
+        for row in np.flatnonzero(equal & (self.lengths > _LONG)).tolist():
+            equal[row] = self.field(row) == other.field(row)
+        return equal
+
+    def firsts(self) -> NDArray[np.int64]:
+        """The rows that differ from the one before them, the first row among them."""
+        differs = np.ones(len(self), dtype=np.bool_)
+        np.not_equal(self.lengths[1:], self.lengths[:-1], out=differs[1:])
+        for place in _places(self.lengths):
+            words = self._words(place)
+            differs[1:] |= words[1:] != words[:-1]
+        for row in np.flatnonzero(~differs & (self.lengths > _LONG)).tolist():
+            differs[row] = self.field(row) != self.field(row - 1)
+        return np.flatnonzero(differs)
+
+    def fingerprints(self) -> NDArray[np.uint64]:
+        """A hash of each field; equal fields have equal ones, in every column of this process."""
+        hashes = self.lengths.astype(np.uint64)
+        for place in _places(self.lengths):
+            mixed = self._words(place)
+            mixed ^= hashes
+            mixed *= _MULTIPLIER
+            mixed ^= mixed >> _SHIFT
+            hashes = np.where(self.lengths > place, mixed, hashes) if place else mixed
+        for row in np.flatnonzero(self.lengths > _LONG).tolist():
+            hashes[row] = hash(self.field(row)) % (1 << 64)
+        return hashes
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Decimal numbers without an exponent; NaN for fields that are none or have more than `DIGITS`.
+
+        They are what `float` reads, or with more than 15 digits what rounds to the same float32; NaN where that can't
+        be told.
+        """
+        signs = np.frombuffer(self.data, dtype=np.uint8)[self.starts]
+        lengths = self.lengths - ((signs == _MINUS) | (signs == _PLUS))
+        width = min(DIGITS + 1, int(lengths.max(initial=1)))  # with a point
+        ends = np.ndarray(len(self.data) - width + 1, dtype=f"V{width}", buffer=self.data, strides=(1,))
+        text = ends[self.starts + self.lengths - width].view(np.uint8).reshape(-1, width).T.copy()  # aligned right
+        places = np.arange(width, dtype=np.int8)[:, None]
+        text[places < (width - np.minimum(lengths, width)).astype(np.int8)] = _ZERO
+        points = text == _POINT
+        count = points.sum(axis=0, dtype=np.uint8)
+        good = (count < 2) & (lengths > count) & (lengths - count <= DIGITS) & (lengths <= width)
+        decimals = (points * (width - 1 - places)).sum(axis=0, dtype=np.int8)
+        moved = places < np.where(count == 0, 0, width - decimals).astype(np.int8)  # up to the point: one to the right
+        text[1:] = np.where(moved[1:], text[:-1], text[1:])
+        text[0, count > 0] = _ZERO
+        text -= _ZERO
+        good &= (text < 10).all(axis=0)
+        mantissa = np.zeros(len(self), dtype=np.uint64)
+        for digit in text:
+            mantissa *= np.uint64(10)
+            mantissa += digit
+        values = mantissa / _POWERS[decimals]
+        good &= (mantissa <= _EXACT) | _rounds_once(values)
+        return np.where(good, np.where(signs == _MINUS, -values, values), np.nan)
+
+    def _words(self, place: int) -> NDArray[np.uint64]:
+        """The eight bytes at `place` of each field, zeros where it has ended."""
+        words = np.ndarray(len(self.data) - _WORD + 1, dtype="<u8", buffer=self.data, strides=(1,))
+        found: NDArray[np.uint64] = words[self.starts + place]
+        found &= _MASKS[np.clip(self.lengths - place, 0, _WORD)]
+        return found
+
+
+def padded(data: bytes) -> bytes:
+    return b"\n" * PADDING + data + b"\n" * PADDING
+
+
+def split(data: bytes, count: int) -> list[Column] | None:
+    """The columns of `padded` lines of `count` fields each, blank lines left out; `None` when a line has others."""
+    characters = np.frombuffer(data, dtype=np.uint8)
+    white = characters - _TAB < _CONTROLS
+    white |= characters == _BLANK
+    changes = np.zeros(len(white), dtype=np.bool_)
+    np.not_equal(white[1:], white[:-1], out=changes[1:])
+    edges = np.flatnonzero(changes)
+    starts, lengths = edges[0::2], edges[1::2] - edges[0::2]
+    fields = np.diff(np.searchsorted(starts, np.flatnonzero(characters == _NEWLINE)))
+    if ((fields != 0) & (fields != count)).any():
+        return None
+    return [Column(data, starts[i::count], lengths[i::count]) for i in range(count)]
+
+
+def _places(lengths: NDArray[np.int64]) -> range:
+    return range(0, min(int(lengths.max(initial=0)), _LONG), _WORD)
+
+
+def _rounds_once(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Is the nearest float32 sure, though each value may be the second nearest double of what was written?"""
+    beyond = values.view(np.int64) & ((1 << 29) - 1)  # the bits that a float32 hasn't
+    return np.abs(beyond - (1 << 28)) > 4
