@@ -38,6 +38,7 @@ COMMANDS = {
     "locate": ("ragkit.cli.data", "Find the block that a label should point to."),
     "golden": ("ragkit.cli.golden", "Score saved results of any system against golden cases; no model, no network."),
     "record": ("ragkit.cli.golden", "Save what a retriever or a service returns for the golden cases."),
+    "score": ("ragkit.cli.score", "Score any system's TREC run against TREC judgments, as trec_eval does."),
     "import": ("ragkit.cli.interchange", "Make an evaluation folder of a BEIR or TREC collection."),
     "export": ("ragkit.cli.interchange", "Write a run for trec_eval, ir_measures, ranx or as a BEIR folder."),
     "init": ("ragkit.cli.init", "Lay out an evaluation folder for your own documents."),

@@ -55,7 +55,7 @@ class Column:
 
     def same(self, other: Column) -> NDArray[np.bool_]:
         """Row by row: are the two fields equal?"""
-        equal = self.lengths == other.lengths
+        equal: NDArray[np.bool_] = self.lengths == other.lengths
         for place in _places(self.lengths):
             equal &= self._words(place) == other._words(place)
         for row in np.flatnonzero(equal & (self.lengths > _LONG)).tolist():
@@ -150,4 +150,5 @@ def _places(lengths: NDArray[np.int64]) -> range:
 def _rounds_once(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Is the nearest float32 sure, though each value may be the second nearest double of what was written?"""
     beyond = values.view(np.int64) & ((1 << 29) - 1)  # the bits that a float32 hasn't
-    return np.abs(beyond - (1 << 28)) > 4
+    sure: NDArray[np.bool_] = np.abs(beyond - (1 << 28)) > 4
+    return sure

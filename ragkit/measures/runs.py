@@ -167,7 +167,7 @@ def _dcg(
     """The sum over each question's ranks up to 10 of grade / log2(rank + 1); added in the order given."""
     top = rank <= RANK_CUTOFF
     gained = grades[top] / _DISCOUNT[rank[top]]
-    return np.bincount(question[top], weights=gained, minlength=n)
+    return np.bincount(question[top], weights=gained, minlength=n).astype(np.float64)
 
 
 def _rank(qrels: Qrels, block: Block, judged: NDArray[np.int64], ranks: NDArray[np.int64]) -> None:

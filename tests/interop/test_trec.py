@@ -135,7 +135,7 @@ def test_run_is_ordered_by_score_whatever_its_ranks_say(tmp_path):
 
 def test_every_bad_qrels_line_is_named(tmp_path):
     path = tmp_path / "qrels"
-    lines = ["q 0 a 1", "q 0 a 2", "q 0 b", "", "q 0 c -1", "q 0 d 0.5", "q 0 e x", "q 0 f " + "9" * 5000, "q 0 g ²"]
+    lines = ["q 0 a 1", "q 0 a 2", "q 0 b", "", "q 0 c 1-", "q 0 d 0.5", "q 0 e x", "q 0 f " + "9" * 5000, "q 0 g ²"]
     path.write_text("\n".join([*lines, "q 0 h 0", "q 0 i 1 more"]), encoding="utf-8")
     with pytest.raises(DataError) as caught:
         trec.read_qrels(path)
