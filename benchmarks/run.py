@@ -29,7 +29,7 @@ from ragkit.files import write_atomic
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-BENCHMARKS = ("embedding", "search", "parsing", "chunking", "pipeline", "startup", "rerank", "growth")
+BENCHMARKS = ("embedding", "search", "parsing", "chunking", "measures", "pipeline", "startup", "rerank", "growth")
 """In the order of the table; each is a module here (see frame.py)."""
 
 
