@@ -6,8 +6,8 @@ A baseline is four files in docs/eval: `baseline-NAME.json` is the run's metrics
 
 from __future__ import annotations
 
+import json
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,16 +16,16 @@ from typing import Any
 from ragkit import environment
 from ragkit.comparison import Policy, check_comparable, headroom, read_metrics
 from ragkit.comparison.evaluation import Metrics
+from ragkit.comparison.frozen import SCHEMA, check_whole, read_meta, stopped
 from ragkit.comparison.rerun import Flip, flips
 from ragkit.config import Configuration
 from ragkit.dataset import validate
-from ragkit.errors import BaselineError, FileError, Rejected, UsageError
-from ragkit.files import canonical_json, read_json, read_text, sha256_bytes, write_atomic
+from ragkit.errors import BaselineError, Rejected, UsageError
+from ragkit.files import canonical_json, is_leftover, read_json, read_text, scratch, sha256_bytes, write_together
 from ragkit.ingest import read_corpus
 from ragkit.report.baseline import baseline_markdown
 
 FOLDER = Path("docs/eval")
-SCHEMA = "ragkit-baseline-1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,9 @@ def freeze(
     commit = _commit(paths, "dirty" in allow)
     documents = read_corpus(Path(settings.dataset.corpus))
     validate(Path(settings.dataset.questions), Path(settings.dataset.splits), documents).raise_problems()
-    with tempfile.TemporaryDirectory(prefix="ragkit-freeze-") as folder:
-        out = Path(folder) / "run"
+    history = _history(paths)
+    with scratch("ragkit-freeze-") as folder:
+        out = folder / "run"
         evaluate(out)
         content, timing = (out / "metrics.json").read_bytes(), read_json(out / "timing.json")
         _check_headroom(read_metrics(out / "metrics.json"), policy, "saturated" in allow)
@@ -77,12 +78,17 @@ def freeze(
         "environment": timing["environment"],
         "fingerprint": timing["fingerprint"],
         "metrics_sha256": sha256_bytes(content),
-        "history": _history(paths),
+        "history": history,
     }
-    write_atomic(paths.metrics, content)
-    write_atomic(paths.timing, canonical_json(timing))
-    write_atomic(paths.meta, canonical_json(meta))
-    write_atomic(paths.markdown, _markdown(paths))
+    # `stopped` knows by this order what a freeze that was killed between two of them has left.
+    write_together(
+        [
+            (paths.meta, canonical_json(meta)),
+            (paths.timing, canonical_json(timing)),
+            (paths.markdown, baseline_markdown(json.loads(content), json.loads(canonical_json(meta)), timing)),
+            (paths.metrics, content),
+        ]
+    )
     return paths
 
 
@@ -112,14 +118,16 @@ def check(settings: Configuration, *, evaluate: Callable[[Path], object], policy
     for path in (paths.metrics, paths.meta, paths.timing):
         if not path.exists():
             raise BaselineError(f"{path}: no baseline {settings.name!r} here: ragkit freeze makes one")
-    committed, meta = read_metrics(paths.metrics), _read_meta(paths)
+    committed, meta = read_metrics(paths.metrics), read_meta(paths.meta)
+    if stopped(paths.metrics, meta):
+        check_whole(paths.metrics)
     problems = []
     if sha256_bytes(paths.metrics.read_bytes()) != meta["metrics_sha256"]:
         problems.append(f"{paths.metrics}: is not the file that was frozen (its hash differs): restore it from git")
     if not paths.markdown.exists() or read_text(paths.markdown) != _markdown(paths):
         problems.append(f"{paths.markdown}: is not what the JSON beside it makes: don't edit it, freeze again")
-    with tempfile.TemporaryDirectory(prefix="ragkit-check-") as folder:
-        out = Path(folder) / "run"
+    with scratch("ragkit-check-") as folder:
+        out = folder / "run"
         evaluate(out)
         again = read_metrics(out / "metrics.json")
         same_bytes = (out / "metrics.json").read_bytes() == paths.metrics.read_bytes()
@@ -164,23 +172,14 @@ def _markdown(paths: Paths) -> str:
     return baseline_markdown(read_json(paths.metrics), read_json(paths.meta), read_json(paths.timing))
 
 
-def _read_meta(paths: Paths) -> dict[str, Any]:
-    meta = read_json(paths.meta)
-    missing = [
-        key for key in ("schema", "metrics_sha256", "fingerprint") if not isinstance(meta, dict) or key not in meta
-    ]
-    if missing:
-        raise FileError(f"{paths.meta}: {', '.join(missing)} missing: restore it from git, or freeze again")
-    if meta["schema"] != SCHEMA:
-        raise BaselineError(f"{paths.meta}: written in the form {meta['schema']!r}, this ragkit reads {SCHEMA!r}")
-    return dict(meta)
-
-
 def _history(paths: Paths) -> list[dict[str, Any]]:
     """What stood here before, newest last: commit, configuration and the means, so that a series can be told."""
     if not paths.meta.exists() or not paths.metrics.exists():
         return []
-    meta, metrics = read_json(paths.meta), read_json(paths.metrics)
+    meta, metrics = read_meta(paths.meta), read_json(paths.metrics)
+    if stopped(paths.metrics, meta):
+        return list(meta["history"])  # of which the last is what stands here; the stopped freeze never was a baseline
+    check_whole(paths.metrics)
     entry = {
         "commit": meta["commit"],
         "config_id": metrics["config_id"],
@@ -211,7 +210,7 @@ def _commit(paths: Paths, dirty_allowed: bool) -> str:
         if dirty_allowed:
             return "uncommitted"
         raise UsageError("a baseline names the commit it was made at, and this is no git work tree") from error
-    changed = [entry[3:] for entry in entries if entry and entry[3:] not in own]
+    changed = [entry[3:] for entry in entries if entry and entry[3:] not in own and not is_leftover(entry[3:])]
     if changed and not dirty_allowed:
         shown = ", ".join(changed[:3]) + (f" and {len(changed) - 3} more" if len(changed) > 3 else "")
         raise UsageError(f"uncommitted changes ({shown}): commit them first, or freeze with --allow dirty")

@@ -6,7 +6,6 @@ that gives them runtime ids; labels are resolved to those ids before anything is
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,7 +29,7 @@ from ragkit.config import Configuration, ExternalRetrieval
 from ragkit.dataset import dataset_hashes, read_questions, read_splits, resolve
 from ragkit.embedding import Encoder, Questions, TextError, cached, load_encoder
 from ragkit.errors import DataError, EncodingError, Problem, UsageError
-from ragkit.files import canonical_json, replacing_directory, sha256_file, write_atomic
+from ragkit.files import canonical_json, replacing_directory, scratch, sha256_file, write_atomic
 from ragkit.ingest import read_corpus
 from ragkit.measures import QuestionScore, Scorer, leave_out_unreached
 from ragkit.measures.latency import nearest_rank
@@ -143,8 +142,8 @@ def indexed(
     keeping = cached(encoder, cache / "vectors" if vector_cache else None)
     passages = Passages(documents)
     with (
-        tempfile.TemporaryDirectory(prefix="ragkit-") as folder,
-        Store(Path(folder) / "run.db", encoder.dimension) as store,
+        scratch("ragkit-") as folder,
+        Store(folder / "run.db", encoder.dimension) as store,
     ):
         if not isinstance(settings.retrieval, ExternalRetrieval):
             with clock.phase("chunk"):

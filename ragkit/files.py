@@ -1,20 +1,27 @@
 """Reading and writing files so that nothing is ever half there.
 
 A write goes to a temporary file beside the target and is renamed over it; a folder is filled under a
-temporary name and renamed into place. JSON that is compared is written in one canonical form.
+temporary name and renamed into place. What a killed process left of that is removed, or put back, by the
+next one that writes there: the system's locks on folders, which end with their holder, tell who is alive.
+Where there are none (Windows, some network file systems), leftovers stay. JSON that is compared is written
+in one canonical form.
 """
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import math
 import os
+import secrets
 import shutil
+import sys
 import tempfile
+import threading
 import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from io import StringIO
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -22,8 +29,16 @@ from typing import Any
 
 from ragkit.errors import ConfigError, FileError
 
+if sys.platform != "win32":
+    import fcntl
+
 DECIMALS = 6
 """Floats in compared files are rounded to this many decimals."""
+_TOKEN = "?" * 8
+"""What `_fresh` puts into a name, as a pattern."""
+_MARK = ".ragkit"
+"""A file that says whose a temporary folder is, and holds the lock of who uses it."""
+_held = threading.local()
 
 
 def sha256_bytes(data: bytes) -> str:
@@ -141,53 +156,80 @@ def canonical_line(value: Any) -> str:
 
 def write_atomic(path: Path, content: str | bytes) -> None:
     """Write the whole file or leave the old one. Makes the folder. Raises `FileError`."""
-    data = content.encode() if isinstance(content, str) else content
+    write_together([(path, content)])
+
+
+def write_together(files: Sequence[tuple[Path, str | bytes]]) -> None:
+    """Write several files of one folder: if any can't be written, all old ones stay.
+
+    All are on the disk under temporary names before the first takes its place, and they do so in the given
+    order; so a process that is killed between two of them leaves the last one as it was. Raises `FileError`.
+    """
+    path = files[0][0]
+    ready: list[tuple[Path, Path]] = []
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            Path(temporary).chmod(0o666 & ~_umask())
-            Path(temporary).replace(path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with alone(path.parent) as sure:
+            try:
+                for path, content in files:
+                    # One name for each file, so that at most one leftover is ever beside it.
+                    temporary = path.with_name(f".{path.name}.tmp") if sure else _fresh(path, "tmp")
+                    ready.append((temporary, path))
+                    _write(temporary, content.encode() if isinstance(content, str) else content)
+                for temporary, path in ready:
+                    temporary.replace(path)
+            except BaseException:
+                for temporary, _ in ready:
+                    temporary.unlink(missing_ok=True)
+                raise
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.unlink(missing_ok=True)
+    with path.open("xb") as stream:
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 @contextmanager
 def replacing_directory(target: Path) -> Iterator[Path]:
     """A folder to fill; on success it takes the place of `target`, on failure it is gone.
 
-    An existing `target` is moved aside first and removed last, so an interruption leaves the old folder
-    or the new one, at worst for an instant none, never a mixture. Raises `FileError`, also when `target`
-    is a file.
+    An existing `target` is moved aside first and removed last. A process killed in the instant between
+    leaves none; the next one that writes it puts the old one back first. Raises `FileError`, also when
+    `target` is a file.
     """
-    staging = None
+    around = hold = None
     try:
         if target.exists() and not target.is_dir():
             raise FileError(f"{target}: is a file; a folder is written here")
         target.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp"))
-        staging.chmod(0o777 & ~_umask())
+        with alone(target.parent):
+            tidy(target)
+            around = _fresh(target, "tmp")
+            staging = around / target.name
+            staging.mkdir(parents=True)
+            hold = _lock(around)
         yield staging
-        _swap(staging, target)
+        with alone(target.parent):
+            _swap(staging, target)
     except OSError as error:
         raise FileError(f"{target}: cannot be written: {error.strerror or error}") from error
     finally:
-        if staging is not None:
-            shutil.rmtree(staging, ignore_errors=True)
+        if around is not None:
+            shutil.rmtree(around, ignore_errors=True)
+        _release(hold)
 
 
 def _swap(staging: Path, target: Path) -> None:
     if not target.exists():
         staging.rename(target)
         return
-    aside = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".old"))
+    aside = _fresh(target, "old")
+    aside.mkdir()
     try:
         target.rename(aside / target.name)
         try:
@@ -200,7 +242,93 @@ def _swap(staging: Path, target: Path) -> None:
             shutil.rmtree(aside, ignore_errors=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def tidy(target: Path) -> None:
+    """Undo what killed processes left when they were replacing the folder `target`: their own folders go, the old
+    `target` comes back if it stands aside. Raises `OSError`.
+    """
+    name = glob.escape(f".{target.name}.")
+    with alone(target.parent) as sure:
+        if not sure:
+            return
+        for aside in target.parent.glob(f"{name}{_TOKEN}.old"):  # nobody is between two renames while we are alone
+            if (aside / target.name).is_dir() and not target.exists():
+                (aside / target.name).rename(target)
+            shutil.rmtree(aside, ignore_errors=True)
+        for around in target.parent.glob(f"{name}{_TOKEN}.tmp"):
+            _remove_dead(around, around)
+
+
+def is_leftover(path: str) -> bool:
+    """Whether a path (with `/`) is of something that was written under a temporary name."""
+    return any(part.startswith(".") and part.endswith((".tmp", ".old")) for part in path.split("/"))
+
+
+def _fresh(target: Path, ending: str) -> Path:
+    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.{ending}")
+
+
+@contextmanager
+def scratch(prefix: str) -> Iterator[Path]:
+    """A temporary folder, gone afterwards. Those of the same `prefix` that killed processes left go first."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}{_TOKEN}"):
+        _remove_dead(folder, folder / _MARK)
+    with tempfile.TemporaryDirectory(prefix=prefix) as name:
+        mark = Path(name, f"{_MARK}.new")
+        mark.touch()
+        hold = _lock(mark)
+        mark.rename(mark.with_suffix(""))  # locked already: nobody takes this folder for a dead one's
+        try:
+            yield Path(name)
+        finally:
+            _release(hold)
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[bool]:
+    """Be the only one in here for this folder, among threads and processes; may be nested.
+
+    False where the system has no such lock: then everybody is let in.
+    """
+    inside: set[Path] = _held.__dict__.setdefault("folders", set())
+    key = folder.absolute()
+    if key in inside:
+        yield True
+        return
+    hold = _lock(folder, wait=True)
+    if hold is None:
+        yield False
+        return
+    inside.add(key)
+    try:
+        yield True
+    finally:
+        inside.discard(key)
+        _release(hold)
+
+
+def _remove_dead(folder: Path, locked: Path) -> None:
+    """Remove a folder whose maker held a lock on `locked` while it lived."""
+    hold = _lock(locked)
+    if hold is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+        _release(hold)
+
+
+def _lock(path: Path, *, wait: bool = False) -> int | None:
+    """A file descriptor that holds the lock on a file or folder, or `None` where it can't be had."""
+    if sys.platform == "win32":
+        return None
+    descriptor = None
+    try:
+        descriptor = os.open(path, os.O_RDONLY | (0 if wait else os.O_NOFOLLOW))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        _release(descriptor)
+        return None
+    return descriptor
+
+
+def _release(hold: int | None) -> None:
+    if hold is not None:
+        with suppress(OSError):
+            os.close(hold)

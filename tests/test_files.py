@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +24,13 @@ def left_over(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("step", ["fsync", "fdopen"])
+@pytest.mark.parametrize("step", ["fsync", "replace"])
 def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     path = tmp_path / "a.json"
     files.write_atomic(path, "old")
-    monkeypatch.setattr(files.os, step, fail)
+    monkeypatch.setattr(files.os if step == "fsync" else Path, step, fail)
     with pytest.raises(FileError, match=r"a\.json: cannot be written: No space left"):
         files.write_atomic(path, "new")
     assert (path.read_text(), left_over(tmp_path)) == ("old", ["a.json"])
@@ -55,7 +54,8 @@ def test_text_is_written_as_utf_8_with_its_own_newlines_into_a_folder_that_is_ma
     assert path.read_bytes() == "水\n²\r\n".encode()
     files.write_atomic(path, b"\x00\xff")
     assert path.read_bytes() == b"\x00\xff"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~files._umask()
+    (tmp_path / "usual").touch()
+    assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
 def test_a_file_where_a_folder_should_be_is_a_file_error(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_filled_folder_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     for content in ("one", "two"):
         with files.replacing_directory(target) as folder:
             (folder / content).write_text(content)
-            assert folder.parent == tmp_path  # same file system, so that one rename is enough
+            assert folder.parent.parent == tmp_path  # same file system, so that one rename is enough
         assert left_over(target) == [content]
         assert left_over(tmp_path) == ["run"]
 
@@ -171,7 +171,7 @@ def test_a_failed_swap_puts_the_old_folder_back(tmp_path: Path, monkeypatch: pyt
     rename = Path.rename
 
     def fail_into_place(self: Path, destination: Path) -> Path:
-        if destination == target and self.suffix == ".tmp":
+        if destination == target and self.parent.suffix == ".tmp":
             fail()
         return rename(self, destination)
 

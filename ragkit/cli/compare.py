@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import click
 
 from ragkit.cli.console import notice, say, show, show_json
 from ragkit.errors import BaselineError, FileError, Rejected, UsageError
-from ragkit.files import canonical_line, write_atomic
+from ragkit.files import alone, canonical_line, write_atomic
 
 BASELINES = Path("docs/eval")
 
@@ -67,6 +68,7 @@ def compare_command(
     ragkit compare v1.4 eval/runs/small --markdown comment.md --require adopt
     """
     from ragkit.comparison import Policy, compare, ledger, read_metrics, read_policy, read_timing
+    from ragkit.comparison.frozen import check_whole
     from ragkit.comparison.policy import DEFAULT_PATH
     from ragkit.report.comparison import comparison_json, comparison_markdown, comparison_tables, headline, remarks
 
@@ -81,15 +83,19 @@ def compare_command(
     else:
         policy = read_policy(given)
     paths = _find(baseline, BaselineError), _find(candidate, FileError)
+    for path in paths:
+        check_whole(path)
     left, right = map(read_metrics, paths)
-    book = given.with_name("ledger.jsonl")
-    if confirm:
-        ledger.check_first(book, left, right, again=again)
     timing = (read_timing(paths[0]), read_timing(paths[1]))
-    found = compare(left, right, policy, split or ("test" if confirm else "all"), timing=timing)
-    if confirm:
-        found = dataclasses.replace(found, confirmation=ledger.record(book, found, left, right, len(policy.family)))
-        notice(f"{book}: recorded; commit it")
+    book = given.with_name("ledger.jsonl")
+    with alone(book.parent) if confirm else nullcontext():  # nobody tests the pair between the look and the entry
+        if confirm:
+            ledger.check_first(book, left, right, again=again)
+        found = compare(left, right, policy, split or ("test" if confirm else "all"), timing=timing)
+        if confirm:
+            entry = ledger.record(book, found, left, right, len(policy.family))
+            found = dataclasses.replace(found, confirmation=entry)
+            notice(f"{book}: recorded; commit it")
     if markdown is not None:
         write_atomic(markdown, comparison_markdown(found))
     if adjudicate is not None:

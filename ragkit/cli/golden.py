@@ -73,7 +73,7 @@ def golden_command(
     ragkit golden
     ragkit golden --fixtures after-migration --compare docs/eval/golden-baseline.json
     """
-    from ragkit.files import canonical_json, read_json, sha256_file, write_atomic
+    from ragkit.files import canonical_json, read_json, sha256_file, write_together
     from ragkit.golden.cases import read_cases
     from ragkit.golden.changes import compare
     from ragkit.golden.fixtures import read_fixtures
@@ -95,8 +95,8 @@ def golden_command(
     if unknown := sorted(set(allow) - known):
         raise UsageError(f"--allow {unknown[0]}: no such case")
     if target:
-        write_atomic(Path(f"{target}.json"), canonical_json(report))
-        write_atomic(Path(f"{target}.md"), golden_markdown(report))
+        content, text = canonical_json(report), golden_markdown(report)
+        write_together([(Path(f"{target}.md"), text), (Path(f"{target}.json"), content)])
     fallen = [change.case for change in changes if change.fell and change.case not in allow]
     if as_json:
         show_json(report)

@@ -9,7 +9,7 @@ from typing import Any
 from ragkit.comparison.evaluation import Metrics
 from ragkit.comparison.model import Comparison
 from ragkit.errors import FileError, UsageError
-from ragkit.files import canonical_line, read_text
+from ragkit.files import alone, canonical_line, read_text, write_atomic
 
 
 def read_ledger(path: Path) -> list[dict[str, Any]]:
@@ -65,15 +65,10 @@ def record(path: Path, comparison: Comparison, baseline: Metrics, candidate: Met
     }
     if path.is_symlink():  # what it leads to is nobody's ledger
         raise FileError(f"{path}: cannot be written: is a symbolic link; put the file itself there")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("ab+") as stream:
-            size = stream.tell()
-            stream.seek(max(0, size - 1))
-            gap = b"" if stream.read() in (b"", b"\n") else b"\n"  # someone's editor dropped the last newline
-            stream.write(gap + canonical_line(entry).encode())
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from error
+    with alone(path.parent):
+        text = read_text(path) if path.exists() else ""
+        gap = "" if text.endswith("\n") or not text else "\n"  # someone's editor dropped the last newline
+        write_atomic(path, text + gap + canonical_line(entry))  # whole: a full disk must not leave half an entry
     return entry
 
 

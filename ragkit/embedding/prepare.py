@@ -10,7 +10,7 @@ import errno
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ragkit.config import ModelConfig
@@ -22,13 +22,12 @@ from ragkit.embedding.locks import locked
 from ragkit.embedding.registry import HubSource, Source, WheelSource, cache_key, model_folder, registered
 from ragkit.embedding.tokenizer import from_tokenizer_json
 from ragkit.errors import FileError, ModelError, UsageError
-from ragkit.files import replacing_directory, sha256_file
+from ragkit.files import replacing_directory, sha256_file, tidy
 from ragkit.records import Progress
 
 __all__ = ["cache_key", "prepare"]
 
 Report = Callable[[str], None]
-_LEFTOVERS = {".tmp", ".old", ".work"}
 _MB = 1_000_000
 _CACHE_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
 
@@ -60,6 +59,8 @@ def prepare(
         report(f"Already prepared: {target}")
         return target
     with locked(target.with_name(f".{target.name}.lock"), lambda: report("Another prepare is running; waiting for it")):
+        with suppress(OSError):  # of a read-only cache
+            tidy(target)
         if not force and _is_ready(chosen, target, report):
             report(f"Already prepared: {target}")
             return target
@@ -157,6 +158,5 @@ def _work_folder(target: Path) -> Iterator[Path]:
 
 def _sweep(target: Path) -> None:
     """Remove what an interrupted prepare left; the lock is held, so nobody uses it."""
-    for path in target.parent.glob(f".{target.name}.*"):
-        if path.suffix in _LEFTOVERS:
-            shutil.rmtree(path, ignore_errors=True)
+    for path in target.parent.glob(f".{target.name}.*.work"):
+        shutil.rmtree(path, ignore_errors=True)

@@ -7,12 +7,14 @@ import multiprocessing
 import os
 import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
 from ragkit.execution.notebook import Task, execute
+from ragkit.files import scratch
 
 Open = Callable[[], AbstractContextManager[Executor]]
 """Opens an executor; closing it stops what still runs in it when it is closed by an exception."""
@@ -22,9 +24,9 @@ Open = Callable[[], AbstractContextManager[Executor]]
 def processes(workers: int) -> Iterator[Executor]:
     """`workers` processes of this machine. Leaving by an exception (Ctrl-C) stops them, their kernels and their files."""
     others = multiprocessing.active_children()
-    with tempfile.TemporaryDirectory(prefix="rks") as temporary:
+    with scratch("rks") as temporary:
         context = multiprocessing.get_context("spawn")  # fork would copy threads' locks
-        pool = ProcessPoolExecutor(workers, context, _begin, (temporary,))
+        pool = ProcessPoolExecutor(workers, context, _begin, (str(temporary),))
         try:
             yield pool
         except BaseException:
@@ -58,6 +60,15 @@ def _begin(temporary: str) -> None:
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
+    threading.Thread(target=_follow, daemon=True).start()
+
+
+def _follow() -> None:
+    """End when the parent has, however it ended: a worker would wait for its next task for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

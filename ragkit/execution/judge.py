@@ -10,6 +10,7 @@ from typing import Any
 from ragkit.comparison import Comparison, Metrics, Policy, compare, holm, ledger
 from ragkit.comparison.compare import primary_measure
 from ragkit.execution.grid import Sweep
+from ragkit.files import alone
 from ragkit.report.sweep import SCHEMA
 
 
@@ -97,6 +98,13 @@ def _confirmed(
     baseline: Metrics, candidate: Metrics, policy: Policy, book: Path, confirm: bool
 ) -> tuple[Comparison | None, str | None]:
     """The test on the test questions with its entry in the ledger, or why there is none."""
+    with alone(book.parent):  # two sweeps must not both find the test missing
+        return _confirmed_alone(baseline, candidate, policy, book, confirm)
+
+
+def _confirmed_alone(
+    baseline: Metrics, candidate: Metrics, policy: Policy, book: Path, confirm: bool
+) -> tuple[Comparison | None, str | None]:
     pair = {"baseline_system": baseline.system_id, "candidate_system": candidate.system_id}
     data = {"questions": baseline.dataset.questions, "corpus": baseline.dataset.corpus, "split": "test"}
     earlier = [entry for entry in ledger.read_ledger(book) if entry.items() >= pair.items()]

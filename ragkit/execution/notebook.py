@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ragkit.errors import FileError, UsageError
-from ragkit.files import read_json
+from ragkit.files import read_json, scratch
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +68,9 @@ def execute(task: Task) -> None:
     import papermill
     from traitlets.config import Config
 
-    with tempfile.TemporaryDirectory(prefix="rk") as place:
-        running = Path(place) / "running.ipynb"
-        sockets = {} if sys.platform == "win32" else {"transport": "ipc", "ip": str(Path(place) / "k")}
+    with scratch("rk") as place:
+        running = place / "running.ipynb"
+        sockets = {} if sys.platform == "win32" else {"transport": "ipc", "ip": str(place / "k")}
         try:
             papermill.execute_notebook(
                 task.notebook,

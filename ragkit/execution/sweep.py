@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from ragkit import environment
 from ragkit.baseline import Paths
 from ragkit.chunking import chunk_document
 from ragkit.comparison import Metrics, Policy, read_metrics
+from ragkit.comparison.frozen import check_whole
 from ragkit.config import Bm25Retrieval, Configuration, ExternalRetrieval
 from ragkit.dataset import dataset_hashes
 from ragkit.embedding import load_encoder
@@ -20,7 +22,7 @@ from ragkit.execution.executors import Open
 from ragkit.execution.grid import Sweep
 from ragkit.execution.judge import judge
 from ragkit.execution.run import Executed, Watch, execute_sweep, run_folder
-from ragkit.files import canonical_json, read_json, write_atomic
+from ragkit.files import canonical_json, read_json, write_atomic, write_together
 from ragkit.ingest import read_corpus
 from ragkit.records import Document
 from ragkit.report.sweep import document, sweep_markdown
@@ -69,9 +71,14 @@ def run_sweep(
     path = REPORTS / f"{sweep.name}.json"
     timing = _timing(sweep, executed, documents, cache, at_once, seconds, path.with_suffix(".timing.json"))
     page = path.with_suffix(".qmd")
-    write_atomic(path, canonical_json(found))
-    write_atomic(path.with_suffix(".timing.json"), canonical_json(timing))
-    write_atomic(path.with_suffix(".md"), sweep_markdown(read_json(path), timing))
+    content = canonical_json(found)
+    write_together(
+        [
+            (path.with_suffix(".timing.json"), canonical_json(timing)),
+            (path.with_suffix(".md"), sweep_markdown(json.loads(content), timing)),
+            (path, content),
+        ]
+    )
     if not page.exists():  # people add words to it
         write_atomic(page, document(sweep.name))
     written = tuple(path.with_suffix(ending) for ending in (".json", ".timing.json", ".md", ".qmd"))
@@ -82,6 +89,7 @@ def _baseline(sweep: Sweep) -> Metrics:
     path = Paths.of(sweep.baseline.name).metrics
     if not path.is_file():
         raise BaselineError(f"{path}: no baseline {sweep.baseline.name!r} to compare with: ragkit freeze makes one")
+    check_whole(path)
     return read_metrics(path)
 
 

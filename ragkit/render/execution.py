@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 from jupyter_client.kernelspec import NoSuchKernel
@@ -13,6 +12,7 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 from traitlets.config import Config
 
 from ragkit.errors import RagkitError
+from ragkit.files import scratch
 from ragkit.render.document import OPTIONS, Document, name_of
 
 _SKIP = "ragkit-skip"
@@ -35,14 +35,14 @@ def execute(document: Document, folder: Path) -> None:
     if not any(cell.metadata[OPTIONS]["eval"] for cell in cells):
         return
     try:
-        with tempfile.TemporaryDirectory(prefix="rk-") as sockets:
+        with scratch("rk-") as sockets:
             client = NotebookClient(
                 document.notebook,
                 timeout=None,
                 kernel_name=document.kernel,
                 skip_cells_with_tag=_SKIP,
                 resources={"metadata": {"path": str(folder)}},
-                config=Config({"KernelManager": _transport(Path(sockets))}),
+                config=Config({"KernelManager": _transport(sockets)}),
             )
             client.execute()
     except CellExecutionError as error:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragkit.comparison import Policy, read_metrics
+from ragkit.comparison.frozen import check_whole
 from ragkit.errors import BaselineError, FileError
 from ragkit.files import read_json, read_text
 from ragkit.measures import MEASURES
@@ -40,6 +41,7 @@ def read_frozen(path: Path) -> Frozen:
         if not each.is_file():
             raise BaselineError(f"{each}: no baseline here: ragkit freeze makes one")
     read_metrics(path)
+    check_whole(path)
     meta, timing = map(read_json, beside)
     for where, found, wanted in ((beside[0], meta, _META), (beside[1], timing, ("latency_ms", "phases"))):
         missing = [key for key in wanted if not isinstance(found, dict) or key not in found]
