@@ -21,7 +21,7 @@ from ragkit.comparison.rerun import Flip, flips
 from ragkit.config import Configuration
 from ragkit.dataset import validate
 from ragkit.errors import BaselineError, Rejected, UsageError
-from ragkit.files import canonical_json, is_leftover, read_json, read_text, scratch, sha256_bytes, write_together
+from ragkit.files import alone, canonical_json, is_leftover, read_json, read_text, scratch, sha256_bytes, write_together
 from ragkit.ingest import read_corpus
 from ragkit.report.baseline import baseline_markdown
 
@@ -62,7 +62,8 @@ def freeze(
     commit = _commit(paths, "dirty" in allow)
     documents = read_corpus(Path(settings.dataset.corpus))
     validate(Path(settings.dataset.questions), Path(settings.dataset.splits), documents).raise_problems()
-    history = _history(paths)
+    with alone(FOLDER):  # not while another freeze writes them
+        history = _history(paths)
     with scratch("ragkit-freeze-") as folder:
         out = folder / "run"
         evaluate(out)
@@ -118,9 +119,10 @@ def check(settings: Configuration, *, evaluate: Callable[[Path], object], policy
     for path in (paths.metrics, paths.meta, paths.timing):
         if not path.exists():
             raise BaselineError(f"{path}: no baseline {settings.name!r} here: ragkit freeze makes one")
-    committed, meta = read_metrics(paths.metrics), read_meta(paths.meta)
-    if stopped(paths.metrics, meta):
-        check_whole(paths.metrics)
+    with alone(FOLDER):  # not while a freeze writes them
+        committed, meta = read_metrics(paths.metrics), read_meta(paths.meta)
+        if stopped(paths.metrics, meta):
+            check_whole(paths.metrics)
     problems = []
     if sha256_bytes(paths.metrics.read_bytes()) != meta["metrics_sha256"]:
         problems.append(f"{paths.metrics}: is not the file that was frozen (its hash differs): restore it from git")

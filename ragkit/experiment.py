@@ -27,7 +27,7 @@ from ragkit.answers import (
 from ragkit.chunking import chunk_document
 from ragkit.config import Configuration, ExternalRetrieval
 from ragkit.dataset import dataset_hashes, read_questions, read_splits, resolve
-from ragkit.embedding import Encoder, Questions, TextError, cached, load_encoder
+from ragkit.embedding import CachedEncoder, Encoder, Questions, TextError, cached, load_encoder
 from ragkit.errors import DataError, EncodingError, Problem, UsageError
 from ragkit.files import canonical_json, replacing_directory, scratch, sha256_file, write_atomic
 from ragkit.ingest import read_corpus
@@ -105,6 +105,8 @@ def run(
                 None if answers is None else sha256_file(answers),
             )
             found = metrics(evaluation)
+        if isinstance(index.passages, CachedEncoder) and index.passages.notice:
+            notice(index.passages.notice)
         timing = _timing(clock, latencies)
         _write(out, evaluation, found, timing)
     return Result(found, timing)

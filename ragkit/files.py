@@ -90,15 +90,16 @@ def _has_longer_number(value: Any) -> bool:
 
 
 def read_json(path: Path) -> Any:
-    """Parsed JSON. Raises `FileError` naming line and column when it isn't JSON."""
+    """Parsed JSON. Raises `FileError` naming line and column when it isn't JSON, and what to do."""
+    remedy = "restore it from version control, or make it again"
     try:
         return json.loads(read_text(path))
     except json.JSONDecodeError as error:
-        raise FileError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+        raise FileError(f"{path}:{error.lineno}:{error.colno}: not JSON: {error.msg}; {remedy}") from error
     except RecursionError as error:
-        raise FileError(f"{path}: JSON nested too deeply") from error
+        raise FileError(f"{path}: JSON nested too deeply; {remedy}") from error
     except ValueError as error:  # a number of thousands of digits
-        raise FileError(f"{path}: not JSON: {error}") from error
+        raise FileError(f"{path}: not JSON: {error}; {remedy}") from error
 
 
 def _rounded(value: Any) -> Any:
@@ -269,18 +270,27 @@ def _fresh(target: Path, ending: str) -> Path:
 
 @contextmanager
 def scratch(prefix: str) -> Iterator[Path]:
-    """A temporary folder, gone afterwards. Those of the same `prefix` that killed processes left go first."""
+    """A temporary folder, gone afterwards. Those of the same `prefix` that killed processes left go first.
+
+    Raises `FileError` when no temporary folder can be made; what `with` holds may raise what it likes.
+    """
+    with ExitStack() as stack:
+        try:
+            folder = _scratch(prefix, stack)
+        except OSError as error:
+            raise FileError(f"no temporary folder can be made: {error}: set TMPDIR to one with room") from error
+        yield folder
+
+
+def _scratch(prefix: str, stack: ExitStack) -> Path:
     for folder in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}{_TOKEN}"):
         _remove_dead(folder, folder / _MARK)
-    with tempfile.TemporaryDirectory(prefix=prefix) as name:
-        mark = Path(name, f"{_MARK}.new")
-        mark.touch()
-        hold = _lock(mark)
-        mark.rename(mark.with_suffix(""))  # locked already: nobody takes this folder for a dead one's
-        try:
-            yield Path(name)
-        finally:
-            _release(hold)
+    made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=prefix)))
+    mark = made / f"{_MARK}.new"
+    mark.touch()
+    stack.callback(_release, _lock(mark))
+    mark.rename(made / _MARK)  # locked already: nobody takes this folder for a dead one's
+    return made
 
 
 @contextmanager

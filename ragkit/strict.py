@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+_CUT_OFF = "restore it from version control, or finish it: it is cut off"
 SHOWN = 60
 """Characters of an offending value that a message shows."""
 
@@ -86,6 +87,8 @@ def _syntax(text: str, error: json.JSONDecodeError) -> Fault:
     if re.match(r",\s*[}\]]", after) or (before.endswith(",") and after[:1] in ("}", "]")):
         return Fault("not-json", f"a trailing comma near column {error.colno}", "remove it", error.lineno)
     reason = error.msg[:1].lower() + error.msg[1:]
+    if not after or error.msg.startswith("Unterminated"):
+        return Fault("not-json", f"column {error.colno}: {reason}, and nothing more", _CUT_OFF, error.lineno)
     found = f"column {error.colno}: {reason}, found {show(text[error.pos :][:20])}"
     return Fault("not-json", found, line=error.lineno)
 

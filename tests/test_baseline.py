@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragkit import environment
+from ragkit.baseline import Paths
 from ragkit.cli import run
 
 FOLDER = Path("docs/eval")
@@ -204,3 +205,45 @@ def test_the_same_machine_may_not(
     monkeypatch.setattr(environment, "fingerprint", lambda _: "0" * 16)
     assert run(["check"]) == 1
     assert "same kind of machine, other numbers" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("written", [1, 2, 3])
+def test_a_freeze_that_was_stopped_between_its_files_is_told_and_made_good(
+    frozen: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    old = json.loads((FOLDER / "baseline-v1.4.json").read_text())["config_id"]
+    assert run(["eval", "--out", "eval/runs/run"]) == 0
+    replace, done = Path.replace, []
+
+    def stop(self: Path, target: Path) -> Path:
+        if target.parent == FOLDER:
+            if len(done) == written:
+                raise KeyboardInterrupt
+            done.append(target)
+        return replace(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", stop)
+        assert freeze("--set", "chunking.chunk_size=30") == 130
+    for command in (["check"], ["compare", "v1.4", "eval/runs/run"]):
+        capsys.readouterr()
+        assert run(command) == 4
+        error = capsys.readouterr().err
+        assert "a freeze was stopped before it wrote this file: run it again" in error
+        assert "git restore docs/eval/baseline-v1.4.*" in error
+    assert freeze("--set", "chunking.chunk_size=30") == 0
+    assert [entry["config_id"] for entry in json.loads(Paths.of("v1.4").meta.read_text())["history"]] == [old]
+    assert run(["check", "--set", "chunking.chunk_size=30"]) == 0
+
+
+def test_a_baseline_changed_by_hand_is_no_history(frozen: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = FOLDER / "baseline-v1.4.json"
+    path.write_text(path.read_text().replace('"mean": 1.0', '"mean": 0.9', 1))
+    assert freeze() == 4
+    assert "restore it from git" in capsys.readouterr().err
+
+
+def test_what_a_killed_write_left_does_not_make_a_work_tree_dirty(repository: Path) -> None:
+    (repository / "eval/golden").mkdir()
+    (repository / "eval/golden/.recorded.json.tmp").write_text("{")
+    assert freeze() == 0

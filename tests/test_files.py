@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +192,74 @@ def test_a_file_in_the_place_of_the_folder_is_replaced_or_refused_whole(tmp_path
         pass
     assert target.read_text() == "a file"
     assert left_over(tmp_path) == ["run"]
+
+
+def test_files_that_belong_together_are_all_written_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [tmp_path / "a", tmp_path / "b"]
+    files.write_together([(path, "old") for path in paths])
+    calls = iter([os.fsync, fail])
+    monkeypatch.setattr(files.os, "fsync", lambda descriptor: next(calls)(descriptor))
+    with pytest.raises(FileError, match="b: cannot be written: No space left"):
+        files.write_together([(path, "new") for path in paths])
+    assert [path.read_text() for path in paths] == ["old", "old"]
+    assert left_over(tmp_path) == ["a", "b"]
+
+
+def test_what_a_killed_write_left_is_replaced_by_the_next(tmp_path: Path) -> None:
+    (tmp_path / ".a.json.tmp").write_text("hal")
+    assert files.is_leftover("docs/.a.json.tmp")
+    files.write_atomic(tmp_path / "a.json", "whole")
+    assert left_over(tmp_path) == ["a.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks on folders")
+def test_an_old_folder_that_stands_aside_comes_back_and_dead_ones_go(tmp_path: Path) -> None:
+    (tmp_path / ".run.0123abcd.old/run").mkdir(parents=True)
+    (tmp_path / ".run.0123abcd.old/run/one").write_text("1")
+    (tmp_path / ".run.4567abcd.tmp/run").mkdir(parents=True)
+    (tmp_path / ".run.of.mine.old").mkdir()  # not a name of ours
+    with files.replacing_directory(tmp_path / "other"):
+        assert "run" not in left_over(tmp_path)
+    files.tidy(tmp_path / "run")
+    assert left_over(tmp_path) == [".run.of.mine.old", "other", "run"]
+    assert left_over(tmp_path / "run") == ["one"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks on folders")
+def test_the_living_keep_their_temporary_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files.tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "toy-notmine1").mkdir()  # has no mark
+    (tmp_path / "toy-deadone1").mkdir()
+    (tmp_path / "toy-deadone1/.ragkit").touch()
+    with files.scratch("toy-") as one, files.scratch("toy-") as two, files.replacing_directory(tmp_path / "run") as run:
+        files.tidy(tmp_path / "run")
+        assert one.exists()
+        assert two.exists()
+        assert run.exists()
+        assert not (tmp_path / "toy-deadone1").exists()
+    assert left_over(tmp_path) == ["run", "toy-notmine1"]
+
+
+def test_without_a_temporary_folder_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files.tempfile, "TemporaryDirectory", fail)
+    with pytest.raises(FileError, match="set TMPDIR"), files.scratch("toy-"):
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks on folders")
+def test_one_at_a_time_among_threads_and_nested(tmp_path: Path) -> None:
+    inside = 0
+
+    def enter(_: int) -> int:
+        nonlocal inside
+        with files.alone(tmp_path) as sure, files.alone(tmp_path):
+            assert sure
+            inside += 1
+            time.sleep(0.002)
+            seen, inside = inside, inside - 1
+            return seen
+
+    with ThreadPoolExecutor(4) as pool:
+        assert set(pool.map(enter, range(20))) == {1}
+    with files.alone(tmp_path / "absent") as sure:
+        assert not sure

@@ -83,9 +83,9 @@ def compare_command(
     else:
         policy = read_policy(given)
     paths = _find(baseline, BaselineError), _find(candidate, FileError)
+    left, right = map(read_metrics, paths)
     for path in paths:
         check_whole(path)
-    left, right = map(read_metrics, paths)
     timing = (read_timing(paths[0]), read_timing(paths[1]))
     book = given.with_name("ledger.jsonl")
     with alone(book.parent) if confirm else nullcontext():  # nobody tests the pair between the look and the entry

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragkit.errors import BaselineError, FileError
-from ragkit.files import read_json, sha256_file
+from ragkit.files import alone, read_json, sha256_file
 
 SCHEMA = "ragkit-baseline-1"
 _KEYS = ("schema", "commit", "metrics_sha256", "fingerprint", "history")
@@ -39,11 +39,13 @@ def check_whole(metrics: Path) -> None:
     beside = metrics.with_suffix(".meta.json")
     if not beside.is_file():
         return
-    meta = read_meta(beside)
-    if stopped(metrics, meta):
+    with alone(metrics.parent):  # a freeze that is under way is not stopped
+        meta, found = read_meta(beside), sha256_file(metrics)
+        was_stopped = stopped(metrics, meta)
+    if was_stopped:
         raise BaselineError(
             f"{metrics}: a freeze was stopped before it wrote this file: run it again, or restore the files beside it"
             f" from git (git restore {metrics.with_suffix('').as_posix()}.*)"
         )
-    if sha256_file(metrics) != meta["metrics_sha256"]:
+    if found != meta["metrics_sha256"]:
         raise BaselineError(f"{metrics}: is not the file that was frozen (its hash differs): restore it from git")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ragkit.comparison import Metrics, read_metrics
+from ragkit.comparison import Metrics, read_metrics, read_timing
 from ragkit.embedding.locks import locked
 from ragkit.errors import BaselineError, FileError
 from ragkit.execution.executors import Open, work
@@ -124,12 +124,12 @@ def _finished(sweep: Sweep, variant: Variant, data: Mapping[str, str | None]) ->
     if not path.is_file():
         return None
     try:
-        metrics = read_metrics(path)
+        metrics, timing = read_metrics(path), read_timing(path)
     except (FileError, BaselineError):  # damaged, or of another version of ragkit
         return None
     found = {"corpus": metrics.dataset.corpus, "questions": metrics.dataset.questions, "splits": metrics.dataset.splits}
     own = (metrics.config_id, metrics.name) == (variant.config_id, variant.settings.name)
-    return metrics if own and found == data else None
+    return metrics if own and found == data and timing is not None else None
 
 
 def _sweep_up(folder: Path) -> None:

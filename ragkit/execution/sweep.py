@@ -12,7 +12,7 @@ from typing import Any
 from ragkit import environment
 from ragkit.baseline import Paths
 from ragkit.chunking import chunk_document
-from ragkit.comparison import Metrics, Policy, read_metrics
+from ragkit.comparison import Metrics, Policy, read_metrics, read_timing
 from ragkit.comparison.frozen import check_whole
 from ragkit.config import Bm25Retrieval, Configuration, ExternalRetrieval
 from ragkit.dataset import dataset_hashes
@@ -89,8 +89,11 @@ def _baseline(sweep: Sweep) -> Metrics:
     path = Paths.of(sweep.baseline.name).metrics
     if not path.is_file():
         raise BaselineError(f"{path}: no baseline {sweep.baseline.name!r} to compare with: ragkit freeze makes one")
+    metrics = read_metrics(path)
     check_whole(path)
-    return read_metrics(path)
+    if read_timing(path) is None:  # the report shows it: before anything runs
+        raise BaselineError(f"{path.with_suffix('.timing.json')}: is missing: restore it from git, or freeze again")
+    return metrics
 
 
 def _data(settings: Configuration, documents: list[Document]) -> dict[str, str | None]:
@@ -98,7 +101,10 @@ def _data(settings: Configuration, documents: list[Document]) -> dict[str, str |
 
 
 def _check_data(sweep: Sweep, baseline: Metrics, data: Mapping[str, str | None]) -> None:
-    other = [name for name, value in data.items() if getattr(baseline.dataset, name) != value]
+    own = sweep.baseline.dataset
+    other = [
+        f"{name} ({getattr(own, name)})" for name, value in data.items() if getattr(baseline.dataset, name) != value
+    ]
     if baseline.config_id != sweep.baseline.config_id:
         other.append(f"configuration ({sweep.base})")
     if other:
@@ -110,9 +116,11 @@ def _check_data(sweep: Sweep, baseline: Metrics, data: Mapping[str, str | None])
 def _timing(
     sweep: Sweep, executed: Executed, documents: list[Document], cache: Path, at_once: int, seconds: float, path: Path
 ) -> dict[str, Any]:
-    """What the sweep cost; unchanged when nothing was executed."""
+    """What the sweep cost; unchanged when nothing was executed since it was written."""
     if not executed.ran and path.exists():
-        return dict(read_json(path))
+        known = read_json(path)
+        if isinstance(known, dict) and known.get("configurations", {}).keys() == {"baseline", *executed.metrics}:
+            return known
     whole = len(executed.ran) == len(sweep.variants)
     speed = _speed(sweep.baseline, documents, cache)
     frozen = read_json(Paths.of(sweep.baseline.name).timing)

