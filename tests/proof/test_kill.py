@@ -186,8 +186,8 @@ def test_at_a_random_moment(
     except subprocess.TimeoutExpired:
         family = list(descendants(process.pid))
         process.kill()
-        process.communicate()
         wait_for(lambda: all(map(gone, family)), f"{family} outlive their parent")
+    process.communicate()
     check_outcome(name, victim, process.returncode, old, new)
 
 
