@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +81,7 @@ def shared_words(question: str, sentences: Sequence[str]) -> NDArray[np.float64]
     [1.0, 0.42, 0.0]
     """
     asked = set(terms(question))
-    said = [asked & set(terms(sentence)) for sentence in sentences]
+    said = [asked & _words(sentence) for sentence in sentences]
     having = Counter(term for own in said for term in own)
     weight = {term: math.log1p(len(sentences) / (having[term] + 0.5)) for term in asked}
     whole = math.fsum(weight.values())
@@ -133,6 +134,12 @@ def _answer(
         tuple(Citation(block_ids[slug][block], f"{slug}#{block}") for slug, block in cited),
         evidence,
     )
+
+
+@lru_cache(maxsize=1 << 14)
+def _words(sentence: str) -> frozenset[str]:
+    """A sentence is among those of many questions."""
+    return frozenset(terms(sentence))
 
 
 def _rounded(cosines: NDArray[np.float32]) -> NDArray[np.float64]:

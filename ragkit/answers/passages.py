@@ -17,8 +17,8 @@ class Passages:
 
     def __init__(self, documents: Iterable[Document]) -> None:
         self._blocks = {document.slug: document.blocks for document in documents}
-        # A long block is cut into many chunks, which follow each other.
-        self._split = lru_cache(maxsize=1024)(lambda slug, order: split_block(slug, self._blocks[slug][order]))
+        # A long block is cut into many chunks, and a chunk is an answer to many questions.
+        self._split = lru_cache(maxsize=1 << 14)(lambda slug, order: split_block(slug, self._blocks[slug][order]))
 
     def block(self, sentence: Sentence) -> Block:
         return self._blocks[sentence.slug][sentence.block]

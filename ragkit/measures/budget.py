@@ -37,11 +37,11 @@ class Tokens:
 
     def _token_ends(self, chunk: Chunk) -> array[int]:
         key = (chunk.slug, chunk.index)
-        if key not in self._ends:
+        if (known := self._ends.get(key)) is None:
             # A running maximum: a tokenizer may give a character to several tokens, in any order.
             ends = accumulate((end for _, end in self._token_spans(chunk.text)), max)
-            self._ends[key] = array("I", ends)
-        return self._ends[key]
+            known = self._ends[key] = array("I", ends)
+        return known
 
 
 def starts(lengths: Iterable[int]) -> list[int]:
