@@ -47,14 +47,14 @@ OURS, PLAIN = "ragkit", "plain pipeline"
 
 
 def in_turn(
-    ways: Mapping[str, Command], repeats: int, before: Callable[[], None] = lambda: None
+    ways: Mapping[str, Command], repeats: int, before: Callable[[str], None] = lambda _: None
 ) -> dict[str, Measured]:
-    """Each way's seconds and its peak memory, of the same runs; `before` is called before each, untimed."""
+    """Each way's seconds and its peak memory, of the same runs; `before` is called with its name before each, untimed."""
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     peaks: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(repeats):
         for name in list(ways) if turn % 2 == 0 else reversed(ways):
-            before()
+            before(name)
             start = time.perf_counter()
             peaks[name].append(ways[name].peak_mb() or 0.0)
             seconds[name].append(time.perf_counter() - start)
@@ -158,13 +158,16 @@ def sweeps(folder: Path, vectors: Path, plain: list[str], quick: bool) -> list[R
         PLAIN: Command((*plain, "--out", str(out), "--vectors", str(kept), *sizes)),
     }
 
-    def forget_results() -> None:
-        shutil.rmtree("eval/runs", ignore_errors=True)
+    def forget_results(name: str) -> None:
+        if name == OURS:
+            shutil.rmtree("eval/runs", ignore_errors=True)
 
-    def forget_all() -> None:
-        forget_results()
-        shutil.rmtree(vectors, ignore_errors=True)
-        kept.unlink(missing_ok=True)
+    def forget_all(name: str) -> None:
+        forget_results(name)
+        if name == OURS:
+            shutil.rmtree(vectors, ignore_errors=True)
+        else:
+            kept.unlink(missing_ok=True)
 
     found = []
     for state, limit, before in (("cold", 1.5, forget_all), ("warm", 3.0, forget_results)):

@@ -27,7 +27,6 @@ import sqlite_vec
 from ir_measures import RR, Qrel, R, ScoredDoc, nDCG
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 from numpy.typing import NDArray
-from sentence_transformers import SentenceTransformer
 
 from ragkit.ingest import read_corpus
 
@@ -48,6 +47,8 @@ class Embedder:
     """The model, and the vectors of the passages that it has seen."""
 
     def __init__(self, model: Path, vectors: Path | None, batch: int) -> None:
+        from sentence_transformers import SentenceTransformer
+
         prompts = {"query": "query: ", "document": "passage: "}
         self.model = SentenceTransformer(str(model), device="cpu", local_files_only=True, prompts=prompts)
         self.vectors, self.batch = vectors, batch
