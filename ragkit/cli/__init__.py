@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from ragkit import __version__
-from ragkit.cli.console import notice
 from ragkit.errors import RagkitError
 
 COMMANDS = {
@@ -90,16 +89,22 @@ def run(arguments: list[str] | None = None) -> int:
     try:
         result: Any = cli.main(arguments, prog_name="ragkit", standalone_mode=False)
     except RagkitError as error:
-        notice(str(error))
+        _tell(str(error))
         return error.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        notice("interrupted: nothing half-written was left")
+        _tell("interrupted: nothing half-written was left")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader (head, say) went away; Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return result if isinstance(result, int) else 0
+
+
+def _tell(message: str) -> None:
+    from ragkit.cli.console import notice  # `ragkit --help` doesn't pay for it
+
+    notice(message)
