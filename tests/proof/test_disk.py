@@ -21,7 +21,7 @@ WRITERS = {
     "record": ("record --config eval/configs/v1.4.toml --k 2", "eval/golden/fixtures"),
     "golden": ("golden --k 1", "docs/eval"),
     "sweep": ("sweep eval/sweeps/sizes.toml", "docs/eval"),
-    "compare": ("compare v1.4 eval/runs/small --confirm", "eval"),
+    "compare": ("compare v1.4 eval/runs/small --confirm --again", "eval"),
     "markdown": ("compare v1.4 eval/runs/small --markdown out/comment.md", "out"),
     "import": ("import beir scifact --out out/scifact", "out"),
     "export": ("export beir eval/runs/small --out out/small", "out"),

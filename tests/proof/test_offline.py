@@ -27,6 +27,7 @@ WORKS = {
     "import": "import beir scifact",
     "export": "export beir eval/runs/small",
     "init": "init mine",
+    "score": "score eval/runs/small/run.trec --qrels eval/runs/small/qrels.trec",
 }
 NEEDS_NETWORK = {
     "prepare": ("prepare", 3, "Check the connection"),
