@@ -270,7 +270,7 @@ def _fresh(target: Path, ending: str) -> Path:
 
 @contextmanager
 def scratch(prefix: str) -> Iterator[Path]:
-    """A temporary folder, gone afterwards. Those of the same `prefix` that killed processes left go first.
+    """A temporary folder, gone afterwards. Those that killed processes left go first.
 
     Raises `FileError` when no temporary folder can be made; what `with` holds may raise what it likes.
     """
@@ -283,8 +283,8 @@ def scratch(prefix: str) -> Iterator[Path]:
 
 
 def _scratch(prefix: str, stack: ExitStack) -> Path:
-    for folder in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}{_TOKEN}"):
-        _remove_dead(folder, folder / _MARK)
+    for mark in Path(tempfile.gettempdir()).glob(f"*/{_MARK}"):
+        _remove_dead(mark.parent, mark)
     made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=prefix)))
     mark = made / f"{_MARK}.new"
     mark.touch()

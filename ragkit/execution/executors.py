@@ -8,6 +8,7 @@ import os
 import signal
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -68,7 +69,10 @@ def _follow() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)  # papermill ends its kernel and keeps the notebook
+        while _state["working"]:
+            time.sleep(0.05)
+        os._exit(1)  # the pool's own loop goes on after a task that was stopped
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

@@ -143,6 +143,7 @@ def check_outcome(
         json.loads(path.read_text(encoding="utf-8"))
     assert run(victim.command.split()) == 0
     assert contents(victim.results) == new
+    assert run(["eval", "--out", "eval/runs/other"]) == 0  # a sweep whose results are all there opens nothing
     assert leftovers() == []
     if name == "freeze":
         history = json.loads(Path(FOUR[1]).read_text())["history"]
