@@ -112,7 +112,7 @@ class Column:
         for digit in text:
             mantissa *= np.uint64(10)
             mantissa += digit
-        values = mantissa / _POWERS[decimals]
+        values = mantissa / _POWERS[np.where(good, decimals, 0)]  # many points give no place, and are no number
         good &= (mantissa <= _EXACT) | _rounds_once(values)
         return np.where(good, np.where(signs == _MINUS, -values, values), np.nan)
 

@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
+
+import numpy as np
 
 from ragkit import dataset
 from ragkit.comparison.policy import read_policy
@@ -26,6 +29,7 @@ from ragkit.execution.grid import read_sweep
 from ragkit.golden.cases import Case, read_cases
 from ragkit.golden.fixtures import read_fixtures
 from ragkit.ingest import corpus, html, markdown, office, pdf, plaintext, sniff
+from ragkit.interop import run_file
 from ragkit.interop.mapping import load_mapping
 from ragkit.interop.trec import escape, read_qrels, read_run, unescape
 from ragkit.names import slug_fault as label_fault
@@ -128,6 +132,37 @@ def _trec(data: bytes) -> None:
     with _file("a.run", data) as path:
         _both(lambda: read_run(path))
         _both(lambda: read_qrels(path))
+        expected, *found = (_outcome(read, path) for read in (_scores, _block_scores, _small_block_scores))
+        assert found == [expected, expected]
+
+
+def _outcome(read: Callable[[Path], Any], path: Path) -> Any:
+    try:
+        return read(path)
+    except (DataError, FileError) as error:
+        return str(error)
+
+
+def _scores(path: Path) -> dict[str, dict[str, float]]:
+    """Question to document to score, as the slow reader of runs has them, in the precision of the quick one."""
+    with np.errstate(over="ignore"):
+        return {
+            q: {document: float(np.float32(score)) for document, score in hits} for q, hits in read_run(path).items()
+        }
+
+
+def _block_scores(path: Path) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    for block in run_file.read_blocks(path):
+        for row, question in enumerate(block.questions):
+            rows = range(block.bounds[row], block.bounds[row + 1])
+            found[question] = {block.documents.field(at).decode(): float(block.scores[at]) for at in rows}
+    return found
+
+
+def _small_block_scores(path: Path) -> dict[str, dict[str, float]]:
+    with mock.patch.object(run_file, "BLOCK", 16):
+        return _block_scores(path)
 
 
 def _toml(data: bytes) -> None:
