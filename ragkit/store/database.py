@@ -7,8 +7,9 @@ its own to every machine.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import repeat
 from pathlib import Path
 
 import apsw
@@ -138,19 +139,33 @@ def products(connection: Connection, vector: NDArray[np.float32]) -> NDArray[np.
     """The product of `vector`, (dimension,), with every row of `vectors`, in their order; what follows them is 0.
 
     vec0's own scan goes number by number, without SIMD, and takes three times as long. So its blobs are
-    read as they are, one at a time into the same place, and multiplied by numpy. vec0 fills them in the
-    order of insertion, and nothing is ever deleted: place n holds row n + 1.
+    read as they are, one at a time into the same place, and multiplied by numpy.
     """
-    blobs = [number for (number,) in connection.execute("select chunk_id from vectors_chunks order by chunk_id")]
-    found = np.empty((len(blobs), _BLOCK), np.float32)
     block = np.empty((_BLOCK, len(vector)), np.float32)
-    if blobs:
-        with connection.blob_open("main", "vectors_vector_chunks00", "vectors", blobs[0], False) as blob:
-            for number, out in zip(blobs, found, strict=True):
+    return np.array([block @ vector for _ in _blobs(connection, repeat(block))], np.float32).reshape(-1)
+
+
+def vectors(connection: Connection, dimension: int) -> NDArray[np.float32]:
+    """Every row of `vectors` and the zeros that follow them, (rows, dimension): what `products` multiplies."""
+    ((count,),) = connection.execute("select count(*) from vectors_chunks")
+    blocks = np.empty((count, _BLOCK, dimension), np.float32)
+    for _ in _blobs(connection, blocks):
+        pass
+    return blocks.reshape(-1, dimension)
+
+
+def _blobs(connection: Connection, into: Iterable[NDArray[np.float32]]) -> Iterator[None]:
+    """Read vec0's blobs one after the other, each `into` the next place, and stop after each.
+
+    vec0 fills them in the order of insertion, and nothing is ever deleted: place n holds row n + 1.
+    """
+    numbers = [number for (number,) in connection.execute("select chunk_id from vectors_chunks order by chunk_id")]
+    if numbers:
+        with connection.blob_open("main", "vectors_vector_chunks00", "vectors", numbers[0], False) as blob:
+            for number, place in zip(numbers, into, strict=False):
                 blob.reopen(number)
-                blob.read_into(block.data)
-                np.dot(block, vector, out=out)
-    return found.reshape(-1)
+                blob.read_into(place.data)
+                yield
 
 
 def close(connection: Connection) -> None:

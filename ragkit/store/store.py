@@ -19,6 +19,8 @@ from ragkit.store.terms import terms
 
 _NORM_TOLERANCE = 1e-3
 _REACH = 3 * _NORM_TOLERANCE  # two lengths that differ as far as they may, and what sums of float32 lose
+_IN_MEMORY = 256 << 20
+"""Bytes of vectors that are kept in memory for searching; more are read from the database for every question."""
 
 
 class Store:
@@ -34,6 +36,7 @@ class Store:
         self.dimension = dimension
         self.chunk_count = 0
         self.index_bytes = {"vectors": 0, "words": 0, "tokens": 0}
+        self._vectors: NDArray[np.float32] | None = None  # of the chunks, once they are asked for
         self._known: dict[int, Chunk] = {}  # read from the database once: a question's candidates are many
         self._connection = database.create(path, dimension)
 
@@ -96,6 +99,7 @@ class Store:
                 "insert into vectors (rowid, embedding) values (?, ?)",
                 ((number, vector.tobytes()) for number, vector in enumerate(vectors, first)),
             )
+        self._vectors = None
         self.chunk_count += len(chunks)
         self.index_bytes["vectors"] += vectors.nbytes
         return document_id
@@ -226,7 +230,7 @@ class Store:
         nothing but the two vectors, decides.
         """
         with database.translated(self.path):
-            products = database.products(self._connection, vector)[: self.chunk_count]
+            products = self._products(vector)[: self.chunk_count]
         if not products.size:
             return {}
         kth = max(len(products) - k, 0)
@@ -239,6 +243,14 @@ class Store:
         )
         limit = found[min(k, len(found)) - 1][1]
         return {number: distance for number, distance in found if distance <= limit}
+
+    def _products(self, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self._vectors is None and self.index_bytes["vectors"] <= _IN_MEMORY:
+            self._vectors = database.vectors(self._connection, self.dimension)
+        if self._vectors is None:
+            return database.products(self._connection, vector)
+        found: NDArray[np.float32] = self._vectors @ vector
+        return found
 
     def _load(self, numbers: Iterable[int]) -> dict[int, Chunk]:
         """Chunks by number."""

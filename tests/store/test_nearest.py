@@ -120,9 +120,24 @@ def test_products_stand_in_the_order_of_the_rows_also_after_a_rollback() -> None
         store._connection.execute(f"pragma max_page_count = {pages + 1000}")
         put(store, "c.txt", second)
         products = database.products(store._connection, question)
+        assert database.vectors(store._connection, 384) @ question == pytest.approx(products, abs=1e-6)
     assert products[:300] == pytest.approx(np.vstack([first, second]) @ question, abs=1e-6)
     assert len(products) == 512
     assert not products[300:].any()
+
+
+def test_an_index_too_large_for_memory_is_read_for_every_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, question = random_units(600, 384, 1), random_units(1, 384, 2)[0]
+    with Store(None, 384) as store:
+        put(store, "a.txt", vectors[:400])
+        kept = store.nearest(question, 20)
+        put(store, "b.txt", vectors[400:])
+        grown = store.nearest(question, 20)
+        assert kept != grown  # what was kept of the first document alone is forgotten
+        monkeypatch.setattr("ragkit.store.store._IN_MEMORY", 0)
+        put(store, "c.txt", vectors[:1])
+        again = [(hit.chunk, hit.score) for hit in store.nearest(question, 30) if hit.chunk.slug != "c.txt"]
+        assert again[:20] == [(hit.chunk, hit.score) for hit in grown]
 
 
 def test_a_file_of_several_blocks_serves_like_memory(tmp_path: Path) -> None:
