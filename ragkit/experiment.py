@@ -209,10 +209,11 @@ def _index(
             where = f"{chunk.slug}, chunk {chunk.index} (block {chunk.spans[0].block})"
             raise EncodingError(f"{where}: {error.message}") from error
         at = 0
-        for document, own in batch:
-            rows = slice(at, at + len(own))
-            store.add(document, own, vectors[rows], codes[rows])
-            at += len(own)
+        with store.together():
+            for document, own in batch:
+                rows = slice(at, at + len(own))
+                store.add(document, own, vectors[rows], codes[rows])
+                at += len(own)
 
 
 def _batches(

@@ -24,6 +24,7 @@ _BLOCK = 256  # rows of vec0's blobs: of 384 dimensions 400 KB, which stay in a 
 
 _SCHEMA = """
 pragma page_size = 65536;        -- vectors lie in blobs of some 400 KB: fewer pages to chain, a third faster
+pragma cache_size = -8000;       -- KB: what is added together, so that a page is written once
 pragma locking_mode = exclusive;
 pragma journal_mode = memory;    -- a failed `add` is rolled back; a killed process leaves nothing of worth
 pragma synchronous = off;
@@ -123,15 +124,16 @@ def translated(path: Path | None) -> Iterator[None]:
 
 @contextmanager
 def transaction(connection: Connection, path: Path | None) -> Iterator[None]:
-    """All that is done inside or none of it. Not apsw's own: that hides a full disk, which ends it early."""
+    """All that is done inside or none of it, also inside another. Not apsw's own: that hides a full disk, which ends it early."""
+    inner = connection.in_transaction
     with translated(path):
-        connection.execute("begin")
+        connection.execute("savepoint inner_one" if inner else "begin")
         try:
             yield
-            connection.execute("commit")
+            connection.execute("release inner_one" if inner else "commit")
         except BaseException:
             if connection.in_transaction:
-                connection.execute("rollback")
+                connection.execute("rollback to inner_one; release inner_one" if inner else "rollback")
             raise
 
 

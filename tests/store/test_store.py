@@ -196,6 +196,30 @@ def test_a_second_document_of_one_slug_is_refused(four: tuple[Document, list[Chu
         assert len(store.chunks()) == 4
 
 
+def test_what_is_added_together_goes_in_or_nothing_of_it(
+    four: tuple[Document, list[Chunk], NDArray[np.float32]], make_document: Make
+) -> None:
+    other = make_document("b.md", ["up"])
+    with Store(None, 3) as store:
+
+        def add_twice() -> None:
+            with store.together():
+                store.add(*four)
+                assert len(store.nearest(unit([1, 0, 0])[0], 9)) == 4
+                store.add(*four)
+
+        with pytest.raises(DataError):
+            add_twice()
+        assert (store.chunk_count, store.index_bytes["vectors"], store.document_ids()) == (0, 0, {})
+        with store.together():
+            store.add(*four)
+            with pytest.raises(DataError):
+                store.add(*four)  # undoes itself alone
+            store.add(other, one_chunk_a_block(other), unit([0, 0, 1]))
+        assert (store.chunk_count, list(store.document_ids())) == (5, ["a.md", "b.md"])
+        assert places(store.nearest(unit([0, 0, 1])[0], 1)) == [("b.md", 0)]
+
+
 def test_a_failed_add_is_rolled_back(make_document: Make) -> None:
     """Two chunks with one span each at the same place: the second insert fails, after the first went in."""
     document = make_document("a.md", ["one", "two"])
