@@ -193,7 +193,7 @@ def test_damaged_vectors_are_made_again(project: Path, damage: Callable[[Path], 
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "manifest.json", "reference/modules.json"])
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.model", "manifest.json", "reference/modules.json"])
 def test_a_damaged_model_is_named_and_prepare_mends_it(
     scene: Path, capsys: pytest.CaptureFixture[str], name: str, damage: Callable[[Path], None]
 ) -> None:
