@@ -52,7 +52,7 @@ format: $(READY) ## put the code into its one form
 	$(BIN)/ruff format
 	$(BIN)/nbstripout $(STRIP) notebooks/*.ipynb
 
-bench: $(PEERS) ## measure speed against peers (about 40 minutes), into benchmarks/RESULTS.md
+bench: $(PEERS) ## measure speed against peers (takes long), into benchmarks/RESULTS.md
 	$(BIN)/ragkit prepare
 	$(BIN)/python benchmarks/run.py
 

@@ -140,7 +140,7 @@ def transaction(connection: Connection, path: Path | None) -> Iterator[None]:
 def products(connection: Connection, vector: NDArray[np.float32]) -> NDArray[np.float32]:
     """The product of `vector`, (dimension,), with every row of `vectors`, in their order; what follows them is 0.
 
-    vec0's own scan goes number by number, without SIMD, and takes three times as long. So its blobs are
+    vec0's own scan goes number by number, without SIMD, and takes several times as long. So its blobs are
     read as they are, one at a time into the same place, and multiplied by numpy.
     """
     block = np.empty((_BLOCK, len(vector)), np.float32)

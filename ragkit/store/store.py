@@ -63,7 +63,8 @@ class Store:
         """Put in a document with its chunks and their vectors; returns its random runtime id.
 
         `vectors` is float32, (chunks, dimension), every row finite and of length 1, else `EncodingError`
-        names the chunk. `parts` are those of parts of each chunk, (parts, dimension), kept for answers. A second document of one slug is a `DataError`. All goes in or nothing does.
+        names the chunk. `parts` are those of parts of each chunk, (parts, dimension), kept for answers. A
+        second document of one slug is a `DataError`. All goes in or nothing does.
         """
         _check(vectors, (len(chunks), self.dimension), lambda row: _name(chunks[row]))
         document_id = uuid.uuid4().hex
