@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -107,14 +106,11 @@ def test_the_same_files_give_the_same_bytes_and_recording_again_the_same_file(go
 
 
 def test_it_needs_nothing_but_pydantic_and_click_and_no_socket(golden: Path) -> None:
-    started = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", BLOCKED, "golden"], capture_output=True, text=True, env={**os.environ, "COLUMNS": "100"}
     )
-    elapsed = time.monotonic() - started
     assert done.returncode == 0, done.stderr
     assert "2 strong" in done.stdout
-    assert elapsed < 5  # under 1 s on a quiet machine
 
 
 def test_the_committed_bytes_are_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from ragkit.embedding import cache as module
 from ragkit.embedding import segments as segments_module
 from ragkit.embedding.hashing import HashingEncoder
 from ragkit.records import Progress, Role
+from tests.growth import grows_with_its_input
 
 PREFIXES: dict[Role, str] = {"query": "query: ", "passage": "passage: "}
 TEXTS = [f"passage number {number}" for number in range(20)]
@@ -234,12 +235,15 @@ def test_two_processes_at_once_and_one_killed_leave_a_good_cache(tmp_path: Path)
     assert vectors.tobytes() == Counting().encode(TEXTS, "passage").tobytes()
 
 
-def test_fifteen_hundred_passages_are_read_in_a_moment(tmp_path: Path) -> None:
-    texts = [f"passage number {number} with some words in it" for number in range(1500)]
-    cached(Counting(dimension=384), tmp_path).encode(texts, "passage")
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        cached(Counting(dimension=384), tmp_path).encode(texts, "passage")
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.1
+def test_reading_grows_with_the_passages(tmp_path: Path) -> None:
+    def encode(count: int) -> list[str]:
+        texts = [f"passage number {number} with some words in it" for number in range(count)]
+        encoder = Counting(dimension=384)
+        cached(encoder, tmp_path / str(count)).encode(texts, "passage")
+        return encoder.asked
+
+    def read(count: int) -> None:
+        assert encode(count) == []
+
+    assert (len(encode(1_500)), len(encode(12_000))) == (1_500, 12_000)
+    assert grows_with_its_input(read, 1_500, 12_000)

@@ -1,7 +1,5 @@
 """Markdown: CommonMark, tables, front matter, and what is between them."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +7,7 @@ from hypothesis import strategies as st
 from ragkit.errors import DocumentError
 from ragkit.ingest.builder import DocumentBuilder
 from ragkit.ingest.markdown import _Reader, parse
+from tests.growth import grows_with_its_input
 
 H, P, L, T, C = "heading", "paragraph", "list_item", "table", "code"
 
@@ -102,13 +101,10 @@ def test_long_stretches_lose_nothing() -> None:
     ["[", "![", "a-b_c ", "*a ", "`a``b ", "[a](", "<a ", "> a\n", "- a\n  - b\n", "<div>x</div>\n\n", "[a]: b\n"],
 )
 def test_time_grows_with_length_not_its_square(unit: str) -> None:
-    parse(b"warm up", "x.md")
-    times = []
-    for length in (2_000, 16_000):
-        start = time.process_time()
+    def read(length: int) -> None:
         parse((unit * (length // len(unit)) + "\n\nend").encode(), "x.md")
-        times.append(time.process_time() - start)
-    assert times[1] < 8 * 4 * times[0] + 0.2  # the square would be 64 times
+
+    assert grows_with_its_input(read, 2_000, 16_000)
 
 
 WORDS = st.lists(st.from_regex(r"[a-z]{1,8}", fullmatch=True), min_size=1, max_size=30)
