@@ -8,9 +8,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+if TYPE_CHECKING:  # whoever has a model has loaded pydantic; who only parses needn't
+    from pydantic import BaseModel, ValidationError
 
 _CUT_OFF = "restore it from version control, or finish it: it is cut off"
 SHOWN = 60

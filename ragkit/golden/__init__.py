@@ -9,5 +9,5 @@
     changes.compare(old, new)                     which cases moved up or down
     record.record(...)                            a retriever's answers as a fixture
 
-Needs pydantic and nothing else: no model, no database, no network, no numpy.
+Needs no model, no database, no network, no numpy; pydantic only to say what is wrong with a case.
 """

@@ -6,17 +6,18 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import PydanticCustomError
+from typing import Any, Final
 
 from ragkit.errors import DataError, Problem
 from ragkit.files import canonical_line, read_text, sha256_bytes
 from ragkit.interop.shapes import path_levels
 from ragkit.names import id_fault
-from ragkit.strict import Fault, explain, parse, show
+from ragkit.strict import Fault, parse, show
 from ragkit.text import fold, nfc
+
+LONGEST_ID: Final = 100
+_TEXTS: Final = ("expectedDocIds", "expectedKeywords")
+_REQUIRED: Final = {"caseId", "query", "expectedBreadcrumbs", *_TEXTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,58 +30,6 @@ class Case:
     breadcrumbs: tuple[tuple[str, ...], ...]
     keywords: tuple[str, ...]
     notes: str | None = None
-
-
-def _identifier(value: str) -> str:
-    if fault := id_fault(value):
-        raise PydanticCustomError("bad_id", "{fault}", {"fault": fault})
-    return value
-
-
-def _visible(value: str) -> str:
-    if not fold(value):
-        raise PydanticCustomError("empty", "has nothing to read in it")
-    return value
-
-
-def _path(value: str | list[str]) -> str | list[str]:
-    levels = path_levels(value) if isinstance(value, str) else value
-    if not levels or not all(map(fold, levels)):
-        raise PydanticCustomError("empty", "has an empty level, or none")
-    return value
-
-
-_Text = Annotated[str, AfterValidator(_visible)]
-
-
-class CaseEntry(BaseModel):
-    """One case: a question and what its results must have. The lists may be empty, but not all three."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    caseId: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_identifier)] = Field(  # noqa: N815
-        description="Unique; letters, digits and . _ : - only."
-    )
-    query: _Text = Field(description="As a user would type it.")
-    expectedDocIds: list[_Text] = Field(description="Any one of them among the first k is enough.")  # noqa: N815
-    expectedBreadcrumbs: list[Annotated[str | list[str], AfterValidator(_path)]] = Field(  # noqa: N815
-        description="The last levels of the heading path, as a list or as `Chapter > Section`; any one is enough."
-    )
-    expectedKeywords: list[_Text] = Field(description="Words or phrases that the passages must hold, all of them.")  # noqa: N815
-    notes: str | None = Field(None, description="For reviewers.")
-
-
-def schema() -> dict[str, Any]:
-    """The JSON Schema of `cases.json`, for editors."""
-    entry = CaseEntry.model_json_schema()
-    return {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "cases.json",
-        "description": "Golden cases, reviewed by people.",
-        "type": "array",
-        "minItems": 1,
-        "items": entry,
-    }
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -126,15 +75,14 @@ def _lines(text: str) -> list[int]:
 
 
 def _case(raw: Any) -> tuple[Case | None, list[Fault]]:
-    try:
-        entry = CaseEntry.model_validate(raw)
-    except ValidationError as error:
-        return None, explain(CaseEntry, error)
-    breadcrumbs = tuple(
-        path_levels(each) if isinstance(each, str) else tuple(each) for each in entry.expectedBreadcrumbs
-    )
-    documents = tuple(nfc(each) for each in entry.expectedDocIds)
-    case = Case(entry.caseId, entry.query, documents, breadcrumbs, tuple(entry.expectedKeywords), entry.notes)
+    if not _surely_fits(raw):
+        from ragkit.golden.entry import faults_of  # pydantic takes longer to load than a replay takes
+
+        if wrong := faults_of(raw):
+            return None, wrong
+    documents = tuple(nfc(each) for each in raw["expectedDocIds"])
+    breadcrumbs = tuple(map(levels, raw["expectedBreadcrumbs"]))
+    case = Case(raw["caseId"], raw["query"], documents, breadcrumbs, tuple(raw["expectedKeywords"]), raw.get("notes"))
     faults = [
         *_repeated("expectedDocIds", documents),
         *_repeated("expectedBreadcrumbs", [" > ".join(map(comparable, each)) for each in breadcrumbs]),
@@ -144,6 +92,36 @@ def _case(raw: Any) -> tuple[Case | None, list[Fault]]:
         remedy = "name a document, a breadcrumb or a keyword"
         faults.append(Fault("nothing-expected", f"{case.id} expects nothing, so every result would do", remedy))
     return case, faults
+
+
+def _surely_fits(raw: Any) -> bool:
+    """Whether an entry is as `entry.CaseEntry` wants it. That one decides on all others, and says what is wrong."""
+    return (
+        isinstance(raw, dict)
+        and _REQUIRED <= raw.keys() <= {*_REQUIRED, "notes"}
+        and all(isinstance(raw[name], list) for name in ("expectedBreadcrumbs", *_TEXTS))
+        and isinstance(raw["caseId"], str)
+        and len(raw["caseId"]) <= LONGEST_ID
+        and not id_fault(raw["caseId"])
+        and all(map(is_visible, [raw["query"], *raw["expectedDocIds"], *raw["expectedKeywords"]]))
+        and all(isinstance(path, str | list) and are_levels(levels(path)) for path in raw["expectedBreadcrumbs"])
+        and isinstance(raw.get("notes"), str | None)
+    )
+
+
+def is_visible(value: Any) -> bool:
+    """Whether it is a text with something to read in it."""
+    return isinstance(value, str) and bool(fold(value))
+
+
+def levels(path: str | list[str]) -> tuple[str, ...]:
+    """Those of a breadcrumb, written either way."""
+    return path_levels(path) if isinstance(path, str) else tuple(path)
+
+
+def are_levels(path: Sequence[Any]) -> bool:
+    """Whether there is one, and something to read in each."""
+    return bool(path) and all(map(is_visible, path))
 
 
 def comparable(text: str) -> str:

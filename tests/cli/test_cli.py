@@ -46,7 +46,7 @@ def test_a_replay_of_golden_cases_loads_no_more_than_it_reads_with(tmp_path: Pat
     arguments = ["golden", "--cases", f"{golden}/cases.json", "--fixtures", f"{golden}/fixtures", "--out", "golden"]
     loaded = imported_by(f"from ragkit.cli import run\nassert run({arguments}) == 0", tmp_path)
     assert (tmp_path / "golden.md").exists()
-    assert loaded.isdisjoint({*HEAVY, "ragkit.dataset", "ragkit.interop.service", "jmespath"})
+    assert loaded.isdisjoint({*HEAVY, "pydantic", "ragkit.dataset", "ragkit.interop.service", "jmespath"})
 
 
 def test_an_evaluation_loads_no_torch_pandas_or_matplotlib(workspace: Path) -> None:

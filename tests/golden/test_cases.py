@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragkit.errors import DataError
 from ragkit.files import canonical_json
-from ragkit.golden.cases import read_cases, schema, warnings
+from ragkit.golden import cases as reading
+from ragkit.golden.cases import read_cases, warnings
+from ragkit.golden.entry import faults_of, schema
 
 GOOD = {
     "caseId": "battery",
@@ -98,6 +102,32 @@ def test_a_case_that_cannot_reach_strong_is_warned_about(tmp_path: Path) -> None
     only_document = {**GOOD, "caseId": "document", "expectedBreadcrumbs": [], "expectedKeywords": []}
     path.write_text(json.dumps([only_words, only_document, GOOD]), encoding="utf-8")
     assert [warning.split(":")[0] for warning in warnings(read_cases(path))] == ["words", "document"]
+
+
+texts = st.one_of(
+    st.sampled_from(["", " ", "a", "two words", " > ", "A > B", "/a//b", "\u00ad", "x" * 101]), st.text(max_size=3)
+)
+odd = st.one_of(texts, st.none(), st.booleans(), st.integers(), st.lists(texts, max_size=2), st.just({}))
+paths = st.lists(st.one_of(texts, st.lists(odd, max_size=2)), max_size=2)
+values = {
+    "caseId": st.sampled_from(["a", "a.b-c", "x" * 100]),
+    "query": texts,
+    "expectedDocIds": st.lists(texts, max_size=2),
+    "expectedBreadcrumbs": paths,
+    "expectedKeywords": st.lists(odd, max_size=2),
+    "notes": st.none() | texts,
+}
+entries = st.one_of(
+    st.fixed_dictionaries(values),
+    st.fixed_dictionaries({name: value | odd for name, value in values.items()}),
+    st.fixed_dictionaries({}, optional={**values, "note": odd}),
+    odd,
+)
+
+
+@given(entries)
+def test_what_is_taken_without_the_model_is_what_it_accepts(raw: Any) -> None:
+    assert reading._surely_fits(raw) == (not faults_of(raw))
 
 
 def test_the_committed_schema_is_the_model_s() -> None:
