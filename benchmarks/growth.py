@@ -55,7 +55,7 @@ def evaluated(documents: int, questions: int) -> Point:
             "model.source": "builtin",
         }
         entries = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
-        command = [sys.executable, "-m", "ragkit", "eval", "--no-vector-cache", "--out", folder / "run", *entries]
+        command = [sys.executable, "-m", "ragkit", "eval", "--no-cache", "--out", folder / "run", *entries]
         started = time.perf_counter()
         subprocess.run(command, check=True, capture_output=True)
         whole = time.perf_counter() - started

@@ -128,7 +128,7 @@ def evals(folder: Path, plain: list[str], quick: bool) -> list[Row]:
     ragkit = (sys.executable, "-m", "ragkit", "eval", "--out", str(folder / "run"))
     own = (*plain, "--out", str(folder / "plain.json"))
     warm = {OURS: Command(ragkit), PLAIN: Command((*own, "--vectors", str(folder / "vectors.npz")))}
-    cold = {OURS: Command((*ragkit, "--no-vector-cache")), PLAIN: Command(own)}
+    cold = {OURS: Command((*ragkit, "--no-cache")), PLAIN: Command(own)}
     in_turn(warm, 1)
     took = {"warm": in_turn(warm, 1 if quick else ROUNDS), "cold": in_turn(cold, 1 if quick else COLD_ROUNDS)}
     checked = agreement(folder / "run/metrics.json", folder / "plain.json", 500)

@@ -30,7 +30,7 @@ from ragkit.dataset import dataset_hashes, read_questions, read_splits, resolve
 from ragkit.embedding import CachedEncoder, Encoder, Questions, TextError, cached, load_encoder
 from ragkit.errors import DataError, EncodingError, Problem, UsageError
 from ragkit.files import canonical_json, replacing_directory, scratch, sha256_file, write_atomic
-from ragkit.ingest import read_corpus
+from ragkit.ingest import DocumentCache, read_corpus
 from ragkit.measures import QuestionScore, Scorer, leave_out_unreached
 from ragkit.measures.latency import nearest_rank
 from ragkit.records import Chunk, Document, Progress, Question, Target, Trace
@@ -65,20 +65,21 @@ def run(
     out: Path,
     progress: ProgressBar,
     notice: Callable[[str], None],
-    vector_cache: bool = True,
+    use_cache: bool = True,
     allow_drift: bool = False,
     answers: Path | None = None,
 ) -> Result:
     """Evaluate a configuration and write the results to the folder `out`, whole or not at all.
 
     `answers` is a file of recorded answers, scored instead of those that the configuration would give.
-    `cache` has the prepared model and the vectors of passages; no network is used. Raises `DataError`
+    `cache` has the prepared model and, unless `use_cache` is off, what earlier runs parsed and embedded; no network
+    is used. Raises `DataError`
     for a corpus, questions or labels that are wrong (labels that can't be located: unless `allow_drift`),
     `ModelMissing` and `ModelError` for the model, `EncodingError` naming the chunk.
     """
     _check_out(out)
     clock = Clock()
-    with indexed(settings, cache=cache, progress=progress, clock=clock, vector_cache=vector_cache) as index:
+    with indexed(settings, cache=cache, progress=progress, clock=clock, use_cache=use_cache) as index:
         documents = index.documents
         with clock.phase("resolve"):
             questions, splits, recorded = _questions(settings, answers)
@@ -105,8 +106,8 @@ def run(
                 None if answers is None else sha256_file(answers),
             )
             found = metrics(evaluation)
-        if isinstance(index.cached, CachedEncoder) and index.cached.notice:
-            notice(index.cached.notice)
+        for each in index.notices():
+            notice(each)
         timing = _timing(clock, latencies)
         _write(out, evaluation, found, timing)
     return Result(found, timing)
@@ -122,6 +123,7 @@ class Indexed:
     cached: Encoder
     store: Store
     retriever: Retriever
+    parsed: DocumentCache | None
 
     def chunks(self) -> list[Chunk]:
         """All chunks, by slug and start; of an external retriever those that it has returned so far."""
@@ -129,19 +131,25 @@ class Indexed:
             return self.retriever.chunks()
         return self.store.chunks()
 
+    def notices(self) -> list[str]:
+        """Why nothing could be kept for the next run, if so."""
+        caches = [cache for cache in (self.parsed, self.cached) if isinstance(cache, DocumentCache | CachedEncoder)]
+        return [cache.notice for cache in caches if cache.notice]
+
 
 @contextmanager
 def indexed(
-    settings: Configuration, *, cache: Path, progress: ProgressBar, clock: Clock, vector_cache: bool = True
+    settings: Configuration, *, cache: Path, progress: ProgressBar, clock: Clock, use_cache: bool = True
 ) -> Iterator[Indexed]:
     """The first steps of a run: model, throwaway database, documents in it. Raises as `run`."""
     with ThreadPoolExecutor(1, thread_name_prefix="ragkit-model") as pool:
         loading = pool.submit(load_encoder, settings.model, cache)  # mostly outside Python, so beside parsing
         with clock.phase("parse"), progress("documents", None) as advance:
-            documents = read_corpus(Path(settings.dataset.corpus), advance)
+            parsed = DocumentCache(cache / "documents") if use_cache else None
+            documents = read_corpus(Path(settings.dataset.corpus), advance, parsed)
         with clock.phase("model"):
             encoder = Questions(loading.result())
-    keeping = cached(encoder, cache / "vectors" if vector_cache else None)
+    keeping = cached(encoder, cache / "vectors" if use_cache else None)
     passages = Passages(documents)
     with (
         scratch("ragkit-") as folder,
@@ -156,7 +164,7 @@ def indexed(
         else:
             _index(documents, [[]] * len(documents), passages, keeping, store, lambda _: None)
         with _retriever(settings, documents, store, keeping, progress, clock) as retriever:
-            yield Indexed(documents, passages, encoder, keeping, store, retriever)
+            yield Indexed(documents, passages, encoder, keeping, store, retriever, parsed)
 
 
 @contextmanager

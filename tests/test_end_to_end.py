@@ -36,7 +36,7 @@ def first(prepared_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
         "dataset.split=dev",
         "--out",
         str(out),
-        "--no-vector-cache",
+        "--no-cache",
         cache=prepared_cache,
         PYTHONHASHSEED="1",
     )

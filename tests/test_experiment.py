@@ -42,7 +42,7 @@ def test_a_run_writes_what_it_says_and_scores_every_judged_question(workspace: P
 
 
 def test_runs_agree_to_the_byte_whatever_the_hash_seed_cache_or_ids(workspace: Path) -> None:
-    for name, seed, extra in (("a", "1", []), ("b", "2", []), ("c", "1", ["--no-vector-cache"])):
+    for name, seed, extra in (("a", "1", []), ("b", "2", []), ("c", "1", ["--no-cache"])):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         command = [sys.executable, "-m", "ragkit", "eval", "--out", name, *extra]
         subprocess.run(command, check=True, env=environment, capture_output=True)

@@ -22,7 +22,9 @@ RUNS = Path("eval/runs")
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the results; replaced as a whole.  [default: eval/runs/NAME]",
 )
-@click.option("--no-vector-cache", is_flag=True, help="Embed every chunk, even if its vector is cached.")
+@click.option(
+    "--no-cache", is_flag=True, help="Parse every document and embed every chunk, even if an earlier run did."
+)
 @click.option(
     "--allow-drift", is_flag=True, help="Go on although some labels can't be found; they count as not retrieved."
 )
@@ -42,7 +44,7 @@ RUNS = Path("eval/runs")
 def eval_command(
     settings: config.Configuration,
     out: Path | None,
-    no_vector_cache: bool,
+    no_cache: bool,
     allow_drift: bool,
     answers: Path | None,
     retriever: str | None,
@@ -77,7 +79,7 @@ def eval_command(
         settings,
         cache=cache_root(),
         out=folder,
-        vector_cache=not no_vector_cache,
+        use_cache=not no_cache,
         allow_drift=allow_drift,
         answers=answers,
         progress=progress,

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ragkit.embedding.base import Encoder, Spans, TextError, identity_of
 from ragkit.embedding.locks import locked
 from ragkit.embedding.machine import runtime
-from ragkit.embedding.segments import LIMIT, Segments
 from ragkit.errors import FileError
 from ragkit.records import Progress, Role
+from ragkit.segments import LIMIT, Segments
 
 _T = TypeVar("_T")
 
@@ -47,9 +47,13 @@ class CachedEncoder:
         self.misses = 0
         self._encoder = encoder
         parts = {"encoder": encoder.identity, "runtime": runtime()}
-        self._texts = _Memory(Segments(folder, identity_of(parts)[:32], limit), _BATCH)
-        self._tokens = _Memory(Segments(folder, identity_of({**parts, "of": "tokens"})[:32], limit), _TOKENS_BATCH)
-        self._parts = _Memory(Segments(folder, identity_of({**parts, "of": "parts"})[:32], limit), _BATCH)
+
+        def memory(of: dict[str, str], batch: int) -> _Memory:
+            return _Memory(Segments(folder, identity_of({**parts, **of})[:32], limit, what="vectors"), batch)
+
+        self._texts = memory({}, _BATCH)
+        self._tokens = memory({"of": "tokens"}, _TOKENS_BATCH)
+        self._parts = memory({"of": "parts"}, _BATCH)
 
     @property
     def notice(self) -> str | None:

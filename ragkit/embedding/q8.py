@@ -48,14 +48,17 @@ class Q8Encoder:
     ) -> None:
         """`hashes` are those of the two files; `threads` defaults to the cores this process may use.
 
-        Raises `ModelError` when a file can't be loaded.
+        Raises `ModelError` when the graph can't be loaded; for the tokenizer, its first use does.
         """
         self.dimension = dimension
         self.max_tokens = max_tokens
         self.description = description
         self.threads = threads or usable_cores()
         self._prefixes = prefixes
-        self._tokenizer = Tokenizer(tokenizer)
+        # Outside Python, for longer than anything else here, and not needed while chunks are looked up.
+        loader = ThreadPoolExecutor(1, thread_name_prefix="ragkit-tokenizer")
+        self._loading = loader.submit(Tokenizer, tokenizer)
+        loader.shutdown(wait=False)
         self._session = _session(graph)
         self._inputs = [entry.name for entry in self._session.get_inputs()]
         outputs = self._session.get_outputs()
@@ -71,6 +74,10 @@ class Q8Encoder:
                 "pooling": "mean, L2" if self._output == "last_hidden_state" else "in the graph",
             }
         )
+
+    @property
+    def _tokenizer(self) -> Tokenizer:
+        return self._loading.result()
 
     def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
         """See `Encoder.encode`. All lengths are checked before the first text is run."""

@@ -5,6 +5,7 @@
     read_corpus(root)             every document of a folder, or all problems at once
       corpus.scan(root)           which files, under which slugs; what may not be in a corpus
       parse_document(path, slug)  one file: a small text here, any other in a process that has limits
+        cache.DocumentCache       unless it was read before
         worker.Workers            their time and memory are bounded
         document.parse            the content must be what the suffix says
           markdown | html | plaintext | pdf | office    parse(data, slug) -> Document
@@ -19,15 +20,15 @@ machine, LF and CRLF files the same blocks. Parser modules are imported when a f
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ragkit.errors import DataError, DocumentError
 from ragkit.ingest import corpus, document
+from ragkit.ingest.cache import DocumentCache
 from ragkit.ingest.worker import Workers
 from ragkit.records import Document, Progress
 
-__all__ = ["SUFFIXES", "parse_document", "read_corpus", "walk"]
+__all__ = ["SUFFIXES", "DocumentCache", "parse_document", "read_corpus", "walk"]
 
 SUFFIXES: frozenset[str] = frozenset(document.PARSERS)
 """The suffixes of files that can be parsed, in lower case; a file's own may be in any case."""
@@ -61,31 +62,38 @@ def parse_document(path: Path, slug: str) -> Document:
         return workers.submit(path, slug).result()
 
 
-def read_corpus(root: Path, progress: Progress | None = None) -> list[Document]:
+def read_corpus(root: Path, progress: Progress | None = None, cache: DocumentCache | None = None) -> list[Document]:
     """Every document under `root`, sorted by slug.
 
     Raises `DataError` with the problems of the walk and of all files together, never only the first.
-    `progress` is called with 1 after each file.
+    `progress` is called with 1 after each file. `cache` gives the documents that need no worker again.
     """
     files, problems = corpus.scan(root, SUFFIXES)
-    documents: list[Document] = []
-    others = sum(not _is_harmless(path, slug) for slug, path in files)
-    with Workers(min(1 + others // _WORTH_A_WORKER, os.cpu_count() or 1)) as workers:
+    read: dict[str, Document] = {}
+    todo = [(slug, path) for slug, path in files if not _is_harmless(path, slug)]
+    if cache:
+        read = {slug: found for slug, path in todo if (found := cache.find(path, slug))}
+        todo = [(slug, path) for slug, path in todo if slug not in read]
+    with Workers(min(1 + len(todo) // _WORTH_A_WORKER, os.cpu_count() or 1)) as workers:
         # All that workers read is handed out first, so that they are at it while small texts are read here.
-        pending = [
-            partial(document.parse, path, slug) if _is_harmless(path, slug) else workers.submit(path, slug).result
-            for slug, path in files
-        ]
-        for finish in pending:
+        pending = {slug: workers.submit(path, slug) for slug, path in todo}
+        for slug, path in files:
             try:
-                documents.append(finish())
+                if slug in pending:
+                    read[slug] = pending[slug].result()
+                    if cache:
+                        cache.keep(read[slug])
+                elif slug not in read:
+                    read[slug] = document.parse(path, slug)
             except DocumentError as error:
                 problems.extend(error.problems)
             if progress:
                 progress(1)
+    if cache:
+        cache.flush()
     if problems:
         raise DataError(problems)
-    return documents
+    return [read[slug] for slug, _ in files]
 
 
 def _is_harmless(path: Path, slug: str) -> bool:

@@ -29,8 +29,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from ragkit.errors import DocumentError
-from ragkit.ingest import document
-from ragkit.records import Block, Document
+from ragkit.ingest import document, portable
+from ragkit.records import Document
 
 try:
     import resource
@@ -172,10 +172,7 @@ def _limit(kind: int, value: int) -> None:
 
 def _answer(path: Path, slug: str) -> str:
     try:
-        parsed = document.parse(path, slug)
-        blocks = [(b.kind, b.page, b.breadcrumb, b.start, b.end) for b in parsed.blocks]
-        head = (parsed.slug, parsed.format, parsed.title, parsed.text, parsed.pages, parsed.sha256)
-        return json.dumps({"head": head, "blocks": blocks})
+        return portable.dumps(document.parse(path, slug))
     except DocumentError as error:
         (problem,) = error.problems
         return json.dumps({"refused": (problem.path, problem.rule, problem.found, problem.remedy)})
@@ -184,9 +181,4 @@ def _answer(path: Path, slug: str) -> str:
 def _document(answer: dict[str, Any]) -> Document:
     if "refused" in answer:
         raise DocumentError(*answer["refused"])
-    slug, format_, title, text, pages, sha256 = answer["head"]
-    blocks = tuple(
-        Block(order, kind, page, tuple(breadcrumb), text[start:end], start, end)
-        for order, (kind, page, breadcrumb, start, end) in enumerate(answer["blocks"])
-    )
-    return Document(slug, format_, title, text, blocks, pages, sha256)
+    return portable.loads(answer)

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from ragkit import segments as segments_module
 from ragkit.embedding import CachedEncoder, TextError, cached
 from ragkit.embedding import cache as module
-from ragkit.embedding import segments as segments_module
 from ragkit.embedding.hashing import HashingEncoder
 from ragkit.records import Progress, Role
 from tests.growth import grows_with_its_input
@@ -40,7 +40,7 @@ class Counting(HashingEncoder):
 
 
 def _segments(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.vec"))
+    return sorted(folder.rglob("*.seg"))
 
 
 def test_a_second_run_embeds_nothing_and_has_the_same_bytes(tmp_path: Path) -> None:

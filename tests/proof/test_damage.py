@@ -184,7 +184,7 @@ def test_a_sweeps_own_report_that_is_cut_off_is_made_again_and_its_times_are_nam
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_vectors_are_made_again(project: Path, damage: Callable[[Path], None]) -> None:
     assert run(["eval", "--out", "before"]) == 0
-    segments = list(Path("cache/vectors").rglob("*.vec"))
+    segments = list(Path("cache/vectors").rglob("*.seg"))
     assert segments
     for path in segments:
         damage(path)

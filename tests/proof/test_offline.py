@@ -75,7 +75,7 @@ def test_the_real_model_gives_the_same_bytes(project: Path, prepared_cache: Path
     settings = Path("eval/configs/v1.4.toml")
     settings.write_text(settings.read_text().replace('name = "hashing"\nsource = "builtin"', 'source = "pypi"'))
     for out, prefix in (("with", ()), ("without", OFFLINE)):
-        arguments = ["eval", "--out", out, "--no-vector-cache"]
+        arguments = ["eval", "--out", out, "--no-cache"]
         told(ragkit(*arguments, prefix=prefix, RAGKIT_CACHE=str(prepared_cache)), 0)
     for name in STABLE:
         assert Path("with", name).read_bytes() == Path("without", name).read_bytes()

@@ -59,7 +59,7 @@ def cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def evaluate(out: str, cache: Path, *before: str, python: str = sys.executable, cores: set[int] | None = None) -> bytes:
     """`ragkit eval` without cached vectors in a process of its own; its metrics.json."""
-    command: Sequence[str] = [*before, python, "-m", "ragkit", "eval", "--no-vector-cache", "--out", out]
+    command: Sequence[str] = [*before, python, "-m", "ragkit", "eval", "--no-cache", "--out", out]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "RAGKIT_CACHE": str(cache)}
     pin = None if cores is None else lambda: os.sched_setaffinity(0, cores)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, preexec_fn=pin)

@@ -20,6 +20,7 @@ from ragkit.errors import FileError
 from ragkit.files import sha256_bytes, write_atomic
 
 MAGIC = b"RKV2"
+SUFFIX = ".seg"
 LIMIT = 1 << 30
 """Bytes that all folders below the root may take; beyond it the segments that were used least recently go."""
 MERGE_BEYOND = 32
@@ -33,12 +34,14 @@ _RECORD = struct.Struct("<32sI")
 class Segments:
     """The folder `name` below `root`. `notice` says in a sentence why nothing could be written, or is `None`."""
 
-    def __init__(self, root: Path, name: str, limit: int = LIMIT) -> None:
+    def __init__(self, root: Path, name: str, limit: int = LIMIT, *, what: str = "values") -> None:
+        """`limit`: see `LIMIT`; `what` they are, in the plural, for the notice."""
         self.notice: str | None = None
         self.lock = root / name / ".lock"
         self._root = root
         self._folder = root / name
         self._limit = limit
+        self._what = what
 
     def read(self) -> dict[bytes, memoryview]:
         """All that is there."""
@@ -65,18 +68,18 @@ class Segments:
         index = (_RECORD.pack(key, len(values[key])) for key in keys)
         body = b"".join([struct.pack("<I", len(keys)), *index, *(values[key] for key in keys)])
         # Named by its content: two processes that merge the same segments write the same file.
-        path = self._folder / f"{sha256_bytes(body)[:32]}.vec"
+        path = self._folder / f"{sha256_bytes(body)[:32]}{SUFFIX}"
         try:
             write_atomic(path, MAGIC + hashlib.sha256(body).digest() + body)
         except FileError as error:
-            self.notice = f"The vectors are not kept for the next run: {error}"
+            self.notice = f"The {self._what} are not kept for the next run: {error}"
             return None
         self._keep_bounded(path)
         return path
 
     def _paths(self) -> list[Path]:
         try:
-            return sorted(self._folder.glob("*.vec"))
+            return sorted(self._folder.glob(f"*{SUFFIX}"))
         except OSError:
             return []
 
@@ -85,7 +88,7 @@ class Segments:
         for path in self._root.glob("*/.*.tmp"):
             if time.time() - _stat(path)[0] > _STALE:
                 _remove(path)
-        segments = sorted((*_stat(path), path) for path in self._root.glob("*/*.vec") if path != newest)
+        segments = sorted((*_stat(path), path) for path in self._root.glob(f"*/*{SUFFIX}") if path != newest)
         total = _stat(newest)[1] + sum(size for _, size, _ in segments)
         for _, size, path in segments:
             if total <= self._limit:
