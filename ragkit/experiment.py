@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ from ragkit.answers import (
 from ragkit.chunking import chunk_document
 from ragkit.config import Configuration, ExternalRetrieval
 from ragkit.dataset import dataset_hashes, read_questions, read_splits, resolve
-from ragkit.embedding import CachedEncoder, Encoder, Questions, TextError, cached, load_encoder
+from ragkit.embedding import CachedEncoder, Encoder, Questions, TextError, begin_loading, cached
 from ragkit.errors import DataError, EncodingError, Problem, UsageError
 from ragkit.files import canonical_json, replacing_directory, scratch, sha256_file, write_atomic
 from ragkit.ingest import DocumentCache, read_corpus
@@ -68,10 +68,12 @@ def run(
     use_cache: bool = True,
     allow_drift: bool = False,
     answers: Path | None = None,
+    loading: Future[Encoder] | None = None,
 ) -> Result:
     """Evaluate a configuration and write the results to the folder `out`, whole or not at all.
 
     `answers` is a file of recorded answers, scored instead of those that the configuration would give.
+    `loading` is what `begin_loading` gave for the same configuration, for who wants the model to load earlier.
     `cache` has the prepared model and, unless `use_cache` is off, what earlier runs parsed and embedded; no network
     is used. Raises `DataError`
     for a corpus, questions or labels that are wrong (labels that can't be located: unless `allow_drift`),
@@ -79,7 +81,7 @@ def run(
     """
     _check_out(out)
     clock = Clock()
-    with indexed(settings, cache=cache, progress=progress, clock=clock, use_cache=use_cache) as index:
+    with indexed(settings, cache=cache, progress=progress, clock=clock, use_cache=use_cache, loading=loading) as index:
         documents = index.documents
         with clock.phase("resolve"):
             questions, splits, recorded = _questions(settings, answers)
@@ -139,16 +141,21 @@ class Indexed:
 
 @contextmanager
 def indexed(
-    settings: Configuration, *, cache: Path, progress: ProgressBar, clock: Clock, use_cache: bool = True
+    settings: Configuration,
+    *,
+    cache: Path,
+    progress: ProgressBar,
+    clock: Clock,
+    use_cache: bool = True,
+    loading: Future[Encoder] | None = None,
 ) -> Iterator[Indexed]:
     """The first steps of a run: model, throwaway database, documents in it. Raises as `run`."""
-    with ThreadPoolExecutor(1, thread_name_prefix="ragkit-model") as pool:
-        loading = pool.submit(load_encoder, settings.model, cache)  # mostly outside Python, so beside parsing
-        with clock.phase("parse"), progress("documents", None) as advance:
-            parsed = DocumentCache(cache / "documents") if use_cache else None
-            documents = read_corpus(Path(settings.dataset.corpus), advance, parsed)
-        with clock.phase("model"):
-            encoder = Questions(loading.result())
+    loading = loading or begin_loading(settings.model, cache)
+    with clock.phase("parse"), progress("documents", None) as advance:
+        parsed = DocumentCache(cache / "documents") if use_cache else None
+        documents = read_corpus(Path(settings.dataset.corpus), advance, parsed)
+    with clock.phase("model"):
+        encoder = Questions(loading.result())
     keeping = cached(encoder, cache / "vectors" if use_cache else None)
     passages = Passages(documents)
     with (

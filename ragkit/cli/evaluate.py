@@ -65,15 +65,18 @@ def eval_command(
     ragkit eval --retriever my_app.search:retrieve
     ragkit eval --config my.toml --out eval/runs/mine --json | jq '.measures["Recall@5"]'
     """
-    from ragkit.embedding import cache_root
-    from ragkit.experiment import run
-    from ragkit.report.answers import threshold_line
-    from ragkit.report.summary import headline, summary, summary_tables
-
     if retriever is not None:
         settings = config.external(settings, retriever, url, mapping)
     elif url or mapping:
         raise UsageError("--url and --map go with --retriever")
+    from ragkit.embedding import begin_loading, cache_root
+
+    loading = begin_loading(settings.model, cache_root())  # before the imports, which take as long
+
+    from ragkit.experiment import run
+    from ragkit.report.answers import threshold_line
+    from ragkit.report.summary import headline, summary, summary_tables
+
     folder = out or RUNS / settings.name
     result = run(
         settings,
@@ -82,6 +85,7 @@ def eval_command(
         use_cache=not no_cache,
         allow_drift=allow_drift,
         answers=answers,
+        loading=loading,
         progress=progress,
         notice=notice,
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ragkit.embedding.base import Encoder, Spans, TextError
 from ragkit.embedding.cache import CachedEncoder, cached
-from ragkit.embedding.loading import load_encoder
+from ragkit.embedding.loading import begin_loading, load_encoder
 from ragkit.embedding.queries import Questions
 from ragkit.embedding.registry import cache_key, cache_root
 
@@ -17,6 +17,7 @@ __all__ = [
     "Questions",
     "Spans",
     "TextError",
+    "begin_loading",
     "cache_key",
     "cache_root",
     "cached",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,14 @@ def load_encoder(config: ModelConfig, cache: Path) -> Encoder:
     if not folder.exists():
         raise ModelMissing
     return open_prepared(source, folder, config.precision, prefixes)
+
+
+def begin_loading(config: ModelConfig, cache: Path) -> Future[Encoder]:
+    """`load_encoder` beside what the caller does next, most of it outside Python; the future raises what that raises."""
+    pool = ThreadPoolExecutor(1, thread_name_prefix="ragkit-model")
+    loading = pool.submit(load_encoder, config, cache)
+    pool.shutdown(wait=False)
+    return loading
 
 
 def open_prepared(source: Source, folder: Path, precision: str, prefixes: dict[Role, str]) -> Encoder:

@@ -66,27 +66,22 @@ def read_corpus(root: Path, progress: Progress | None = None, cache: DocumentCac
     """Every document under `root`, sorted by slug.
 
     Raises `DataError` with the problems of the walk and of all files together, never only the first.
-    `progress` is called with 1 after each file. `cache` gives the documents that need no worker again.
+    `progress` is called with 1 after each file. `cache` gives the documents that were read before.
     """
     files, problems = corpus.scan(root, SUFFIXES)
-    read: dict[str, Document] = {}
-    todo = [(slug, path) for slug, path in files if not _is_harmless(path, slug)]
-    if cache:
-        read = {slug: found for slug, path in todo if (found := cache.find(path, slug))}
-        todo = [(slug, path) for slug, path in todo if slug not in read]
-    with Workers(min(1 + len(todo) // _WORTH_A_WORKER, os.cpu_count() or 1)) as workers:
+    read = {slug: kept for slug, path in files if cache and (kept := cache.find(path, slug))}
+    hard = [(slug, path) for slug, path in files if slug not in read and not _is_harmless(path, slug)]
+    with Workers(min(1 + len(hard) // _WORTH_A_WORKER, os.cpu_count() or 1)) as workers:
         # All that workers read is handed out first, so that they are at it while small texts are read here.
-        pending = {slug: workers.submit(path, slug) for slug, path in todo}
+        pending = {slug: workers.submit(path, slug) for slug, path in hard}
         for slug, path in files:
-            try:
-                if slug in pending:
-                    read[slug] = pending[slug].result()
+            if slug not in read:
+                try:
+                    read[slug] = pending[slug].result() if slug in pending else document.parse(path, slug)
                     if cache:
                         cache.keep(read[slug])
-                elif slug not in read:
-                    read[slug] = document.parse(path, slug)
-            except DocumentError as error:
-                problems.extend(error.problems)
+                except DocumentError as error:
+                    problems.extend(error.problems)
             if progress:
                 progress(1)
     if cache:

@@ -1,4 +1,4 @@
-"""The document cache: a file that took a worker to read is read once, until it or what reads it changes.
+"""The document cache: a file is read once, until it or what reads it changes.
 
 What reads it: the source of the parsers and of what they stand on, and the versions of Python and of the
 libraries behind them. So nothing needs to be thrown away by hand, and a run never depends on what was kept.
