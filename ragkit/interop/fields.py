@@ -25,6 +25,7 @@ _MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(29)
 
 _ZERO, _POINT, _PLUS, _MINUS, _BLANK, _TAB, _NEWLINE = map(np.uint8, b"0.+- \t\n")
+_ONE, _TEN = np.uint8(1), np.uint8(10)
 _CONTROLS: Final = np.uint8(5)  # tab, line feed, vertical tab, form feed, carriage return: 9 to 13
 _POWERS: Final = np.array([10.0**n for n in range(DIGITS + 1)])  # exact in a double, up to 10^22
 _EXACT: Final = np.uint64(1 << 53)
@@ -39,9 +40,11 @@ class Column:
     lengths: NDArray[np.int64]
 
     @classmethod
-    def of(cls, fields: Sequence[bytes]) -> Column:
-        lengths = np.array([len(field) for field in fields], dtype=np.int64)
-        return cls(padded(b"".join(fields)), PADDING + np.cumsum(lengths) - lengths, lengths)
+    def of(cls, texts: Sequence[str]) -> Column:
+        joined = "".join(texts)
+        sizes = map(len, texts if joined.isascii() else map(str.encode, texts))
+        lengths = np.fromiter(sizes, dtype=np.int64, count=len(texts))
+        return cls(padded(joined.encode()), PADDING + np.cumsum(lengths) - lengths, lengths)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -53,13 +56,17 @@ class Column:
         start = int(self.starts[row])
         return self.data[start : start + int(self.lengths[row])]
 
+    def texts(self) -> list[str]:
+        ends = self.starts + self.lengths
+        return [self.data[a:b].decode() for a, b in zip(self.starts.tolist(), ends.tolist(), strict=True)]
+
     def same(self, other: Column) -> NDArray[np.bool_]:
         """Row by row: are the two fields equal?"""
         equal: NDArray[np.bool_] = self.lengths == other.lengths
         for place in _places(self.lengths):
             equal &= self._words(place) == other._words(place)
-        for row in np.flatnonzero(equal & (self.lengths > _LONG)).tolist():
-            equal[row] = self.field(row) == other.field(row)
+        for row in self._long():
+            equal[row] &= self.field(row) == other.field(row)
         return equal
 
     def firsts(self) -> NDArray[np.int64]:
@@ -69,8 +76,8 @@ class Column:
         for place in _places(self.lengths):
             words = self._words(place)
             differs[1:] |= words[1:] != words[:-1]
-        for row in np.flatnonzero(~differs & (self.lengths > _LONG)).tolist():
-            differs[row] = self.field(row) != self.field(row - 1)
+        for row in self._long():
+            differs[row] |= self.field(row) != self.field(row - 1)
         return np.flatnonzero(differs)
 
     def fingerprints(self) -> NDArray[np.uint64]:
@@ -82,7 +89,7 @@ class Column:
             mixed *= _MULTIPLIER
             mixed ^= mixed >> _SHIFT
             hashes = np.where(self.lengths > place, mixed, hashes) if place else mixed
-        for row in np.flatnonzero(self.lengths > _LONG).tolist():
+        for row in self._long():
             hashes[row] = hash(self.field(row)) % (1 << 64)
         return hashes
 
@@ -103,44 +110,51 @@ class Column:
         count = points.sum(axis=0, dtype=np.uint8)
         good = (count < 2) & (lengths > count) & (lengths - count <= DIGITS) & (lengths <= width)
         decimals = (points * (width - 1 - places)).sum(axis=0, dtype=np.int8)
-        moved = places < np.where(count == 0, 0, width - decimals).astype(np.int8)  # up to the point: one to the right
-        text[1:] = np.where(moved[1:], text[:-1], text[1:])
-        text[0, count > 0] = _ZERO
         text -= _ZERO
-        good &= (text < 10).all(axis=0)
+        text *= ~points  # a point is a digit that adds nothing and moves none
+        good &= (text < _TEN).all(axis=0)
         mantissa = np.zeros(len(self), dtype=np.uint64)
-        for digit in text:
-            mantissa *= np.uint64(10)
+        for digit, factor in zip(text, np.where(points, _ONE, _TEN), strict=True):
+            mantissa *= factor
             mantissa += digit
         values = mantissa / _POWERS[np.where(good, decimals, 0)]  # many points give no place, and are no number
         good &= (mantissa <= _EXACT) | _rounds_once(values)
         return np.where(good, np.where(signs == _MINUS, -values, values), np.nan)
 
+    def _long(self) -> list[int]:
+        """The rows whose fields are longer than what is looked at by words."""
+        return np.flatnonzero(self.lengths > _LONG).tolist() if self.lengths.max(initial=0) > _LONG else []
+
     def _words(self, place: int) -> NDArray[np.uint64]:
         """The eight bytes at `place` of each field, zeros where it has ended."""
         words = np.ndarray(len(self.data) - _WORD + 1, dtype="<u8", buffer=self.data, strides=(1,))
         found: NDArray[np.uint64] = words[self.starts + place]
-        found &= _MASKS[np.clip(self.lengths - place, 0, _WORD)]
+        found &= _MASKS.take(self.lengths - place, mode="clip")
         return found
 
 
 def padded(data: bytes) -> bytes:
-    return b"\n" * PADDING + data + b"\n" * PADDING
+    around = b"\n" * PADDING
+    return b"".join((around, data, around))
 
 
-def split(data: bytes, count: int) -> list[Column] | None:
-    """The columns of `padded` lines of `count` fields each, blank lines left out; `None` when a line has others."""
+def split(data: bytes, count: int, wanted: Sequence[int]) -> list[Column] | None:
+    """Some columns of `padded` lines of `count` fields each, blank lines left out; `None` when a line has others."""
     characters = np.frombuffer(data, dtype=np.uint8)
     white = characters - _TAB < _CONTROLS
     white |= characters == _BLANK
-    changes = np.zeros(len(white), dtype=np.bool_)
-    np.not_equal(white[1:], white[:-1], out=changes[1:])
-    edges = np.flatnonzero(changes)
-    starts, lengths = edges[0::2], edges[1::2] - edges[0::2]
-    fields = np.diff(np.searchsorted(starts, np.flatnonzero(characters == _NEWLINE)))
+    at = np.flatnonzero(white)[PADDING - 1 : 1 - PADDING]  # the line feeds around the lines are the first and the last
+    before, steps = at[:-1], np.diff(at)
+    lines = np.flatnonzero(characters[before] == _NEWLINE)
+    full = steps > 1
+    if full.all():
+        fields = np.diff(lines, append=len(full))
+    else:
+        fields = np.add.reduceat(full, lines, dtype=np.intp)
+        before, steps = before[full], steps[full]
     if ((fields != 0) & (fields != count)).any():
         return None
-    return [Column(data, starts[i::count], lengths[i::count]) for i in range(count)]
+    return [Column(data, before[i::count] + 1, steps[i::count] - 1) for i in wanted]
 
 
 def _places(lengths: NDArray[np.int64]) -> range:

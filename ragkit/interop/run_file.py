@@ -20,12 +20,18 @@ from ragkit.errors import FileError
 from ragkit.interop import trec
 from ragkit.interop.fields import PADDING, Column, padded, split
 
-BLOCK: Final = 1 << 19
+BLOCK: Final = 1 << 20
 """Bytes that are read at once."""
+
+_KEPT: Final = 8 * BLOCK
+"""Bytes of an array that is made and freed before a file is read. From then on glibc keeps up to twice as many freed
+bytes (mallopt(3), M_MMAP_THRESHOLD); else it gives every block's arrays back to the system, and getting them again
+costs more than filling them."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _COLUMNS: Final = 6
-_QUESTION, _DOCUMENT, _SCORE = 0, 2, 4
+_WANTED: Final = (0, 2, 4)
+"""Question, document, score."""
 _MULTIPLIER: Final = np.uint64(0xD6E8FEB86659FD93)
 _LAST_SLOT: Final = np.uint64((1 << 16) - 1)
 
@@ -54,7 +60,7 @@ class HitBlock:
     def find(self, questions: Sequence[int], documents: Sequence[Sequence[str]]) -> NDArray[np.float32]:
         """The scores of `documents[i]` among the hits of question `questions[i]`, one array for all; NaN: no hit."""
         owners = np.repeat(np.array(questions, dtype=np.int64), [len(some) for some in documents])
-        wanted = Column.of([document.encode() for document in chain.from_iterable(documents)])
+        wanted = Column.of(list(chain.from_iterable(documents)))
         keys = _keys(owners, wanted)
         slots = np.zeros(int(_LAST_SLOT) + 1, dtype=np.bool_)
         slots[keys & _LAST_SLOT] = True
@@ -74,7 +80,7 @@ class HitBlock:
         """The documents that have this score."""
         first, last = self.bounds[question : question + 2]
         rows = first + np.flatnonzero(self.scores[first:last] == score)
-        return [self.documents.field(row).decode() for row in rows.tolist()]
+        return self.documents[rows].texts()
 
 
 def read_blocks(path: Path) -> Iterator[HitBlock]:
@@ -84,6 +90,7 @@ def read_blocks(path: Path) -> Iterator[HitBlock]:
     order, which then is in memory as a whole: of two blocks with a question the last one counts. Raises `DataError`
     with every bad line and `FileError` as `trec.read_run` does.
     """
+    np.empty(_KEPT, dtype=np.uint8)
     try:
         with path.open("rb") as stream:
             if stream.read(len(_BOM)) != _BOM:
@@ -122,17 +129,17 @@ def _blocks(chunks: Iterable[bytes]) -> Iterator[HitBlock]:
         if chunk and sum(map(len, waiting)) < enough:
             continue
         data = b"".join(waiting)
-        lines = data[: data.rfind(b"\n") + 1] if chunk else data
+        lines = data.rpartition(b"\n")[0] if chunk else data
         if not lines.isascii():
             lines.decode()  # raises for what isn't UTF-8
-        columns = split(padded(lines), _COLUMNS)
+        columns = split(padded(lines), _COLUMNS, _WANTED)
         if columns is None:
             raise _RefusedError
-        questions = columns[_QUESTION]
+        questions, documents, scores = columns
         firsts = questions.firsts()
         bounds = firsts if chunk else np.append(firsts, len(questions))  # without the last question, if there is more
         if len(bounds) > 1:
-            block = _block(columns, bounds)
+            block = _block(questions, documents, scores, bounds)
             if not seen.isdisjoint(block.questions) or len(set(block.questions)) < len(block.questions):
                 raise _ScatteredError
             seen.update(block.questions)
@@ -141,13 +148,12 @@ def _blocks(chunks: Iterable[bytes]) -> Iterator[HitBlock]:
         waiting, enough = [data], 2 * len(data)  # doubling, or a question of many chunks would be split anew by each
 
 
-def _block(columns: Sequence[Column], bounds: NDArray[np.int64]) -> HitBlock:
+def _block(questions: Column, documents: Column, scores: Column, bounds: NDArray[np.int64]) -> HitBlock:
     rows = slice(0, int(bounds[-1]))
-    documents = columns[_DOCUMENT][rows]
+    documents = documents[rows]
     keys = _keys(np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)), documents)
     _check_no_document_comes_twice(keys, bounds, documents)
-    questions = tuple(columns[_QUESTION].field(row).decode() for row in bounds[:-1].tolist())
-    return HitBlock(questions, bounds, documents, _scores(columns[_SCORE][rows]), keys)
+    return HitBlock(tuple(questions[bounds[:-1]].texts()), bounds, documents, _scores(scores[rows]), keys)
 
 
 def _keys(questions: NDArray[np.int64], documents: Column) -> NDArray[np.uint64]:

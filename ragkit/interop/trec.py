@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from ragkit.errors import DataError, Problem
 from ragkit.files import read_text
+from ragkit.interop.fields import padded, split
 
 TAG: Final = "ragkit"
 SHOWN: Final = 100
@@ -99,6 +100,26 @@ def read_qrels(path: Path) -> Qrels:
     Raises `DataError` with the bad lines (columns, a grade that is not a whole number, a document judged
     twice), `FileError` when the file can't be read. A grade of 0 or less says "not relevant".
     """
+    qrels = _sound_qrels(read_text(path).encode())
+    return _told_qrels(path) if qrels is None else qrels
+
+
+def _sound_qrels(data: bytes) -> Qrels | None:
+    """The judgments of a file without a bad line, in a third of the time; `None` for any other."""
+    if split(padded(data), 4, ()) is None:
+        return None
+    fields = data.split()
+    grades = {text: int(text) for text in set(fields[3::4]) if _GRADE.fullmatch(text)}
+    qrels: Qrels = {}
+    for question, document, grade in zip(fields[0::4], fields[2::4], map(grades.get, fields[3::4]), strict=True):
+        if grade is None:
+            return None
+        qrels.setdefault(question.decode(), {})[document.decode()] = grade
+    return qrels if 4 * sum(map(len, qrels.values())) == len(fields) else None  # else one is judged twice
+
+
+def _told_qrels(path: Path) -> Qrels:
+    """The same line by line, which can say what is wrong with each."""
     qrels: Qrels = {}
     lines = _Lines(path, "question iteration document grade")
     for number, (question, _, name, grade) in lines:
