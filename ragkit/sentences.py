@@ -56,7 +56,8 @@ _END = re.compile(
     r"|[.!?…]+(?:[\"'”’“)\]]|[ \u00a0\u202f]?»)*(?=\s)"
 )
 _GOES_ON = re.compile(  # what stands before a full stop that ends nothing; "3.6 V." and "5 min." do end
-    r"""(?<!\d\s)(?<![\w°/])(?: [^\W\d_\u3040-\u9fff]  # an initial; also the last letter of z.B., e.g.
+    # (?-i:...): to ignore case in so large a range, re looks up every character of it when it compiles
+    r"""(?<!\d\s)(?<![\w°/])(?: (?-i:[^\W\d_\u3040-\u9fff])  # an initial; also the last letter of z.B., e.g.
         | dr|prof|mrs?|ms|st|nos?|vs|figs?|eq|sec|ch|vol|eds?|approx|dept|inc|ltd|cf|al|pp
         | nr|abb|abs|art|bzw|ca|evtl|ggf|inkl|max|min|mind|sog|tab|tel|vgl|zzgl|str
         | mme|mlle|env|ex|éd|réf|chap | sra?|srta|dña|núm|págs?|uds?|aprox|tfno|ej )$

@@ -22,8 +22,7 @@ NEAR = 0.5
 
 # Han, kana, Hangul, Thai and their neighbours are written without spaces: pairs of characters are the words.
 _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff"
-_WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
-_UNSPACED_RUN = re.compile(f"[{_UNSPACED}]")
+_WORD = re.compile(rf"([{_UNSPACED}]+)|[^\W_{_UNSPACED}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def word_list(folded: str) -> list[str]:
     words: list[str] = []
     for match in _WORD.finditer(folded):
         run = match[0].casefold()
-        if _UNSPACED_RUN.match(run) and len(run) > 1:
+        if match[1] and len(run) > 1:
             words += [run[i : i + 2] for i in range(len(run) - 1)]
         else:
             words.append(run)
