@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import eq, ne
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-PADDING: Final = 32
+PADDING: Final = 64
 """Line feeds before and after the lines, so that what is read beside a field is there."""
 DIGITS: Final = 19
 """The most digits of a number that is read in arrays: what a uint64 holds."""
 
 _WORD: Final = 8
-_LONG: Final = PADDING  # bytes; longer fields are compared and hashed one by one
+_LONG: Final = PADDING  # bytes; what is longer is compared and hashed by Python
 _MASKS: Final = np.array([(1 << 8 * n) - 1 for n in range(_WORD + 1)], dtype="<u8")
 _MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(29)
@@ -56,17 +57,20 @@ class Column:
         start = int(self.starts[row])
         return self.data[start : start + int(self.lengths[row])]
 
-    def texts(self) -> list[str]:
+    def fields(self) -> list[bytes]:
         ends = self.starts + self.lengths
-        return [self.data[a:b].decode() for a, b in zip(self.starts.tolist(), ends.tolist(), strict=True)]
+        return [self.data[a:b] for a, b in zip(self.starts.tolist(), ends.tolist(), strict=True)]
+
+    def texts(self) -> list[str]:
+        return list(map(bytes.decode, self.fields()))
 
     def same(self, other: Column) -> NDArray[np.bool_]:
         """Row by row: are the two fields equal?"""
         equal: NDArray[np.bool_] = self.lengths == other.lengths
         for place in _places(self.lengths):
             equal &= self._words(place) == other._words(place)
-        for row in self._long():
-            equal[row] &= self.field(row) == other.field(row)
+        rows = self._long()
+        equal[rows] &= np.fromiter(map(eq, self[rows].fields(), other[rows].fields()), dtype=np.bool_)
         return equal
 
     def firsts(self) -> NDArray[np.int64]:
@@ -76,8 +80,8 @@ class Column:
         for place in _places(self.lengths):
             words = self._words(place)
             differs[1:] |= words[1:] != words[:-1]
-        for row in self._long():
-            differs[row] |= self.field(row) != self.field(row - 1)
+        rows = self._long()
+        differs[rows] |= np.fromiter(map(ne, self[rows].fields(), self[rows - 1].fields()), dtype=np.bool_)
         return np.flatnonzero(differs)
 
     def fingerprints(self) -> NDArray[np.uint64]:
@@ -89,8 +93,8 @@ class Column:
             mixed *= _MULTIPLIER
             mixed ^= mixed >> _SHIFT
             hashes = np.where(self.lengths > place, mixed, hashes) if place else mixed
-        for row in self._long():
-            hashes[row] = hash(self.field(row)) % (1 << 64)
+        rows = self._long()
+        hashes[rows] = np.fromiter(map(hash, self[rows].fields()), dtype=np.int64).view(np.uint64)
         return hashes
 
     def numbers(self) -> NDArray[np.float64]:
@@ -121,9 +125,9 @@ class Column:
         good &= (mantissa <= _EXACT) | _rounds_once(values)
         return np.where(good, np.where(signs == _MINUS, -values, values), np.nan)
 
-    def _long(self) -> list[int]:
+    def _long(self) -> NDArray[np.int64]:
         """The rows whose fields are longer than what is looked at by words."""
-        return np.flatnonzero(self.lengths > _LONG).tolist() if self.lengths.max(initial=0) > _LONG else []
+        return np.flatnonzero(self.lengths > _LONG)
 
     def _words(self, place: int) -> NDArray[np.uint64]:
         """The eight bytes at `place` of each field, zeros where it has ended."""

@@ -17,8 +17,8 @@ from ragkit.measures.runs import Qrels, score
 
 white = st.sampled_from([" ", "\t", "  ", " \x0b", "\x0c"])
 ids = st.one_of(
-    st.sampled_from(["q1", "q2", "a", "b", "d" * 8, "d" * 9, "d" * 32, "d" * 33 + "1", "d" * 33 + "2"]),
-    st.text(st.characters(codec="utf-8", exclude_characters=" \t\n\r\x0b\x0c\ufeff"), min_size=1, max_size=40),
+    st.sampled_from(["q1", "q2", "a", "b", "d" * 8, "d" * 9, "d" * 64, "d" * 65 + "1", "d" * 65 + "2"]),
+    st.text(st.characters(codec="utf-8", exclude_characters=" \t\n\r\x0b\x0c\ufeff"), min_size=1, max_size=70),
 )
 numbers = st.one_of(
     st.floats(-1e6, 1e6, allow_nan=False).map(repr),
