@@ -12,9 +12,12 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
+
+import numpy as np
 
 from ragkit.errors import DataError, Problem
 from ragkit.files import read_text
@@ -106,16 +109,21 @@ def read_qrels(path: Path) -> Qrels:
 
 def _sound_qrels(data: bytes) -> Qrels | None:
     """The judgments of a file without a bad line, in a third of the time; `None` for any other."""
-    if split(padded(data), 4, ()) is None:
+    columns = split(padded(data), 4, (0, 2, 3))
+    if columns is None:
         return None
-    fields = data.split()
-    grades = {text: int(text) for text in set(fields[3::4]) if _GRADE.fullmatch(text)}
+    questions, documents, grades = columns
+    written = grades.fields()
+    known = {text: int(text) for text in set(written) if _GRADE.fullmatch(text)}
+    if not known.keys() >= set(written):
+        return None
+    firsts = questions.firsts()
+    counts = np.diff(firsts, append=len(questions)).tolist()
+    judged = zip(documents.texts(), map(known.__getitem__, written), strict=True)
     qrels: Qrels = {}
-    for question, document, grade in zip(fields[0::4], fields[2::4], map(grades.get, fields[3::4]), strict=True):
-        if grade is None:
-            return None
-        qrels.setdefault(question.decode(), {})[document.decode()] = grade
-    return qrels if 4 * sum(map(len, qrels.values())) == len(fields) else None  # else one is judged twice
+    for question, count in zip(questions[firsts].texts(), counts, strict=True):
+        qrels.setdefault(question, {}).update(islice(judged, count))
+    return qrels if sum(map(len, qrels.values())) == len(written) else None  # else one is judged twice
 
 
 def _told_qrels(path: Path) -> Qrels:
