@@ -77,11 +77,6 @@ def covered_within(
     )
 
 
-def reaches(budget: int, candidates: Sequence[Chunk], tokens: Tokens) -> bool:
-    """Whether the candidates fill a budget; else the measure would count what was never looked at."""
-    reached = 0
-    for chunk in candidates:
-        if reached >= budget:
-            return True
-        reached += tokens.count(chunk)
-    return reached >= budget
+def reaches(budget: int, lengths: Iterable[int]) -> bool:
+    """Whether candidates of these lengths fill a budget; else the measure would count what was never looked at."""
+    return any(reached >= budget for reached in accumulate(lengths))

@@ -88,11 +88,15 @@ class BudgetChance:
         for column, position in enumerate(near):
             entries = slice(self._bounds[position], self._bounds[position + 1])
             start[self._draw[entries], column] = self._start[entries]
-        kept = [np.clip(budget - start, 0, self._lengths[near]) for budget in self._budgets]
-        if target.kind == "document":
-            return np.array([tokens.any(axis=1) for tokens in kept])
-        known: dict[bytes, bool] = {}  # few combinations recur in most permutations
-        return np.array([self._holds(tokens, near, target, known) for tokens in kept])
+        reached = np.flatnonzero((start < max(self._budgets)).any(axis=1))  # few, and the others keep nothing
+        start, lengths = start[reached], self._lengths[near]
+        known: dict[tuple[int, ...], bool] = {}  # few combinations recur in most permutations
+        found = np.zeros((len(self._budgets), self._permutations), dtype=bool)
+        for of_budget, budget in zip(found, self._budgets, strict=True):
+            kept = [tuple(tokens) for tokens in np.clip(budget - start, 0, lengths).tolist()]
+            known.update({tokens: self._holds(near, tokens, target) for tokens in set(kept) - known.keys()})
+            of_budget[reached] = [known[tokens] for tokens in kept]
+        return found
 
     def recalls(self, groups: Sequence[Sequence[Target]]) -> list[float]:
         """Per budget, the mean over groups of the share of permutations that cover a member."""
@@ -102,17 +106,10 @@ class BudgetChance:
                 shares += np.any([self.covered(target) for target in members], axis=0).mean(axis=1)
         return [float(share) / len(groups) for share in shares]
 
-    def _holds(
-        self, kept: NDArray[np.int64], near: Sequence[int], target: Target, known: dict[bytes, bool]
-    ) -> NDArray[np.bool_]:
-        covered = np.zeros(len(kept), dtype=bool)
-        for draw in np.flatnonzero(kept.any(axis=1)):
-            key = kept[draw].tobytes()
-            if key not in known:
-                intervals: list[Interval] = []
-                for position, count in zip(near, kept[draw], strict=True):
-                    if count:
-                        intervals += self._tokens.kept(self._index.chunks[position], int(count))
-                known[key] = self._coverage.holds(intervals, target)
-            covered[draw] = known[key]
-        return covered
+    def _holds(self, near: Sequence[int], kept: Sequence[int], target: Target) -> bool:
+        """Whether the first `kept` tokens of the chunks that are `near` cover the target."""
+        intervals: list[Interval] = []
+        for position, count in zip(near, kept, strict=True):
+            if count:
+                intervals += self._tokens.kept(self._index.chunks[position], count)
+        return self._coverage.holds(intervals, target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from ragkit.errors import DataError, Problem, UsageError
@@ -62,7 +63,10 @@ class QuestionScore:
 
 @dataclass(frozen=True, slots=True)
 class _View:
-    """One question in the chosen unit: judgments, what of them exists, and what a chunk covers."""
+    """One question in the chosen unit: judgments, what of them exists, and what a chunk covers.
+
+    `near` has the chunks (their positions) that hold any part of a target; empty in the document unit.
+    """
 
     grades: tuple[int, ...]
     documents: tuple[str, ...]
@@ -70,6 +74,7 @@ class _View:
     counts: tuple[int, ...]
     covered: Callable[[Chunk], tuple[int, ...]]
     trace: Trace
+    near: frozenset[int] = frozenset()
 
 
 class Scorer:
@@ -166,10 +171,14 @@ class Scorer:
         found = evidence(self._coverage, [hit.chunk for hit in hits[: contract.EVIDENCE_CUTOFF]], targets)
         if found is not None:
             values.update(zip(contract.EVIDENCE, found, strict=True))
-        lengths = [self._tokens.count(hit.chunk) for hit in hits]
-        fewest, most = start_bounds([hit.score for hit in hits], lengths)
-        for into, before in zip((values, *bounds), (starts(lengths), most, fewest), strict=True):
-            into.update(self._budget_recalls(hits, before, targets, len(view.grades)))
+        positions = self._positions(hits)
+        lengths = [self._lengths[position] for position in positions]
+        holding = [place for place, position in enumerate(positions) if position in view.near]
+        chunks = [hits[place].chunk for place in holding]
+        before = starts(lengths)
+        fewest, most = start_bounds([hit.score for hit in hits], lengths, holding)
+        for into, start in zip((values, *bounds), ([before[place] for place in holding], most, fewest), strict=True):
+            into.update(self._budget_recalls(chunks, start, targets, len(view.grades)))
         groups = [[target for target in targets if target.group == group] for group in range(len(view.grades))]
         shares = self._chances().recalls(groups)
         chance.update(zip(contract.BUDGET_RECALLS, shares, strict=True))
@@ -179,20 +188,25 @@ class Scorer:
             return self._document_view(question, trace)
         grades = group_grades(question.relevant)
         covering: list[set[int]] = [set() for _ in grades]
+        near: set[int] = set()
         for target in targets:
+            near.update(self._index.overlapping(target))
             covering[target.group].update(self._index.covering(target))
-        judgments_at: dict[int, tuple[int, ...]] = {}
+        judgments_at: dict[tuple[str, int], tuple[int, ...]] = {}
         for judgment, positions in enumerate(covering):
             for position in positions:
-                judgments_at[position] = (*judgments_at.get(position, ()), judgment)
+                chunk = self._index.chunks[position]
+                place = (chunk.slug, chunk.index)
+                judgments_at[place] = (*judgments_at.get(place, ()), judgment)
         located = {target.group for target in targets}
         return _View(
             grades=grades,
             documents=(),
             located=tuple(judgment in located for judgment in range(len(grades))),
             counts=tuple(map(len, covering)),
-            covered=lambda chunk: judgments_at.get(self._index.position(chunk), ()),
+            covered=lambda chunk: judgments_at.get((chunk.slug, chunk.index), ()),
             trace=trace,
+            near=frozenset(near),
         )
 
     def _document_view(self, question: Question, trace: Trace) -> _View:
@@ -228,9 +242,8 @@ class Scorer:
         return recall_chance(counts, len(self._index.chunks), k)
 
     def _budget_recalls(
-        self, hits: Sequence[Hit], before: Sequence[int], targets: Sequence[Target], judgments: int
+        self, chunks: Sequence[Chunk], before: Sequence[int], targets: Sequence[Target], judgments: int
     ) -> dict[str, float]:
-        chunks = [hit.chunk for hit in hits]
         return {
             name: len(covered_within(budget, chunks, before, targets, self._tokens, self._coverage)) / judgments
             for name, budget in zip(contract.BUDGET_RECALLS, contract.TOKEN_BUDGETS, strict=True)
@@ -240,12 +253,20 @@ class Scorer:
         """The token budgets that this question's candidates don't fill although the retriever had more to give."""
         if self.unit == "document" or self._exhausted(view.trace):
             return ()
-        candidates = [hit.chunk for hit in view.trace.candidates]
+        lengths = [self._lengths[position] for position in self._positions(view.trace.candidates)]
         budgets = zip(contract.BUDGET_RECALLS, contract.TOKEN_BUDGETS, strict=True)
-        return tuple(name for name, budget in budgets if not reaches(budget, candidates, self._tokens))
+        return tuple(name for name, budget in budgets if not reaches(budget, lengths))
 
     def _exhausted(self, trace: Trace) -> bool:
         return len(trace.candidates) < self._candidate_k or len(trace.candidates) >= len(self._index.chunks)
+
+    def _positions(self, hits: Sequence[Hit]) -> list[int]:
+        return [self._index.position(hit.chunk) for hit in hits]
+
+    @cached_property
+    def _lengths(self) -> list[int]:
+        """Tokens of each chunk, by position."""
+        return [self._tokens.count(chunk) for chunk in self._index.chunks]
 
     def _chances(self) -> BudgetChance:
         if self._budget_chance is None:

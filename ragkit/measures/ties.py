@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from itertools import groupby
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from itertools import accumulate
+from operator import neg
 
 RankBounds = tuple[tuple[int | None, ...], tuple[int | None, ...]]
 
@@ -21,35 +23,33 @@ def rank_bounds(scores: Sequence[float], covered: Sequence[Collection[int]], jud
     """
     best: list[int | None] = [None] * judgments
     worst: list[int | None] = [None] * judgments
-    before = 0
-    for _, members in groupby(zip(scores, covered, strict=True), key=lambda hit: hit[0]):
-        counts: dict[int, int] = {}
-        size = 0
-        for _, groups in members:
-            size += 1
-            for group in groups:
-                counts[group] = counts.get(group, 0) + 1
-        for group, count in counts.items():
+    for place, groups in enumerate(covered):
+        for group in groups:
             if best[group] is None:
-                best[group], worst[group] = before + 1, before + size - count + 1
-        before += size
+                first, after = _tied(scores, place)
+                count = sum(group in others for others in covered[first:after])
+                best[group], worst[group] = first + 1, after - count + 1
     return tuple(best), tuple(worst)
 
 
-def start_bounds(scores: Sequence[float], lengths: Sequence[int]) -> tuple[list[int], list[int]]:
-    """For token budgets: the fewest and the most tokens that can stand before each hit.
+def start_bounds(scores: Sequence[float], lengths: Sequence[int], places: Iterable[int]) -> tuple[list[int], list[int]]:
+    """For token budgets: the fewest and the most tokens that can stand before the hits at `places` (0-based).
 
-    A tied hit stands first in its group at best and last at worst.
+    A tied hit stands first in its group at best and last at worst. `scores` descend; they and `lengths` are
+    those of all hits.
 
-    >>> start_bounds([0.9, 0.8, 0.8], [5, 3, 4])
+    >>> start_bounds([0.9, 0.8, 0.8], [5, 3, 4], range(3))
     ([0, 5, 5], [0, 9, 8])
     """
-    fewest: list[int] = []
-    most: list[int] = []
-    before = 0
-    for _, members in groupby(zip(scores, lengths, strict=True), key=lambda hit: hit[0]):
-        sizes = [length for _, length in members]
-        fewest += [before] * len(sizes)
-        most += [before + sum(sizes) - size for size in sizes]
-        before += sum(sizes)
+    before = list(accumulate(lengths, initial=0))
+    groups = [(place, *_tied(scores, place)) for place in places]
+    fewest = [before[first] for _, first, _ in groups]
+    most = [before[after] - lengths[place] for place, _, after in groups]
     return fewest, most
+
+
+def _tied(scores: Sequence[float], place: int) -> tuple[int, int]:
+    """Where the hits of the same score begin, and where they have ended."""
+    score = -scores[place]
+    first = bisect_left(scores, score, key=neg)
+    return first, bisect_right(scores, score, lo=first, key=neg)

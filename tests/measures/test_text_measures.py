@@ -101,6 +101,7 @@ def test_kept_part_ends_with_the_last_kept_token(document, chunk, letters):
 
 def test_a_budget_is_reached_when_the_candidates_hold_its_tokens(document, chunk, letters):
     d = document("a", "aaaa", "bbbb")
-    tokens, candidates = Tokens(letters), [chunk(d, 0, 4)]
-    assert reaches(4, candidates, tokens)
-    assert not reaches(5, candidates, tokens)
+    lengths = [Tokens(letters).count(chunk(d, 0, 4))]
+    assert reaches(4, lengths)
+    assert not reaches(5, lengths)
+    assert not reaches(1, [])

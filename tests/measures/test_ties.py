@@ -36,6 +36,6 @@ def test_bounds_are_the_extremes_over_all_orders_of_ties(hits):
     befores: list[dict[int, int]] = [
         dict(zip(order, starts(hits[i][2] for i in order), strict=True)) for order in orders
     ]
-    fewest, most = start_bounds(scores, [length for _, _, length in hits])
+    fewest, most = start_bounds(scores, [length for _, _, length in hits], range(len(hits)))
     assert fewest == [min(before[i] for before in befores) for i in range(len(hits))]
     assert most == [max(before[i] for before in befores) for i in range(len(hits))]
