@@ -14,6 +14,7 @@ import re
 import unicodedata
 from array import array
 from functools import cached_property
+from itertools import chain
 
 LIGATURES = {
     "\ufb00": "ff",
@@ -40,10 +41,14 @@ _REPLACED = str.maketrans(
         **{chr(code): chr(code - 0xFEE0) for code in range(0xFF41, 0xFF5B)},  # full-width a-z
     }
 )
+_RESIZED = frozenset(chr(code) for code, printed in _REPLACED.items() if len(printed) != 1)
+_KEPT = re.compile(r"\S+\s?")  # of a row of white space the first is kept
 
 # A soft hyphen before white space, or a hyphen that ends a line inside a word (a lower-case or a
 # caseless letter follows), is the printer's: it goes, together with the break.
-_HYPHENATION = re.compile(r"\u00ad\s+|(?<=[^\W\d_])[-\u2010]\r?\n[ \t]*(?=[^\W\d_])")
+_HYPHENATION = re.compile(  # which begins with its few characters, so that the others are skipped quickly
+    r"[\u00ad\u2010-](?:(?<=\u00ad)\s+|(?<=[^\W\d_][\u2010-])\r?\n[ \t]*(?=[^\W\d_]))"
+)
 
 _LONG = 20_000
 _MARKS_TOGETHER = 30
@@ -136,25 +141,44 @@ class Folded:
     @cached_property
     def _origins(self) -> tuple[array[int], array[int]]:
         """For each folded character the part of the original that it came from: all starts, all ends."""
-        dropped: set[int] = set()
-        for match in _HYPHENATION.finditer(self.original):
-            if not _break(match):
-                dropped.update(range(*match.span()))
-        printed = [
-            (index, piece)
-            for index, character in enumerate(self.original)
-            if index not in dropped
-            for piece in character.translate(_REPLACED)
-        ]
-        starts, ends = array("I"), array("I")  # tuples would take a hundred bytes for each character
-        space = True  # white space at the start is stripped
-        for start, end, cluster in _clusters(printed):
-            for character in cluster:
-                if not (character.isspace() and space):
-                    starts.append(start)
-                    ends.append(end)
-                space = character.isspace()
-        return starts, ends
+        # Arrays, since tuples would take a hundred bytes for each character.
+        if _one_by_one(self.original):
+            starts = array("I", chain.from_iterable(range(*kept.span()) for kept in _KEPT.finditer(self.original)))
+            return starts, array("I", [start + 1 for start in starts])
+        return _origins(self.original)
+
+
+def _one_by_one(text: str) -> bool:
+    """Whether folding turns each character into one, or drops it with the white space before it."""
+    if not _RESIZED.isdisjoint(text) or _HYPHENATION.sub(_break, text) != text:
+        return False
+    printed = text.translate(_REPLACED)
+    return text.isascii() or (
+        unicodedata.is_normalized("NFC", printed) and not any(map(unicodedata.combining, printed))
+    )
+
+
+def _origins(text: str) -> tuple[array[int], array[int]]:
+    """`Folded._origins` of any text, character by character."""
+    dropped: set[int] = set()
+    for match in _HYPHENATION.finditer(text):
+        if not _break(match):
+            dropped.update(range(*match.span()))
+    printed = [
+        (index, piece)
+        for index, character in enumerate(text)
+        if index not in dropped
+        for piece in _REPLACED.get(ord(character), character)
+    ]
+    starts, ends = array("I"), array("I")
+    space = True  # white space at the start is stripped
+    for start, end, cluster in _clusters(printed):
+        for character in cluster:
+            if not (character.isspace() and space):
+                starts.append(start)
+                ends.append(end)
+            space = character.isspace()
+    return starts, ends
 
 
 def _clusters(printed: list[tuple[int, str]]) -> list[tuple[int, int, str]]:

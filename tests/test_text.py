@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragkit.text
-from ragkit.text import LIGATURES, Folded, fold, nfc
+from ragkit.text import LIGATURES, Folded, _one_by_one, _origins, fold, nfc
 
 SOFT = "\u00ad"
 # Characters that the fold, NFC or white-space collapsing treat specially, and plain ones.
@@ -110,6 +110,15 @@ def test_every_folded_character_knows_its_origin(text: str) -> None:
     assert spans == sorted(spans)
     if folded.text:
         assert folded.span(0, len(folded.text)) in Folded(text).find_all(text)
+
+
+@given(texts)
+def test_the_quick_way_back_to_the_original_is_the_way_of_each_character(text: str) -> None:
+    if _one_by_one(text):
+        folded = Folded(text)
+        starts, ends = _origins(text)
+        spans = list(zip(starts, ends, strict=True))[: len(folded.text)]  # white space at the end comes from somewhere
+        assert [folded.span(i, i + 1) for i in range(len(folded.text))] == spans
 
 
 @given(texts, texts, texts)
