@@ -88,7 +88,8 @@ def tokens(text: str) -> list[str]:
     ['red', 'pump', 'runs', 'at', '2.5', 'bar', '红', '灯']
     """
     text = re.sub(r"(?<=\d)[.,](?=\d)", "\0", fold(text).casefold())
-    text = "".join(character for character in text if unicodedata.category(character)[0] != "P")
+    punctuation = [character for character in set(text) if unicodedata.category(character)[0] == "P"]
+    text = text.translate(dict.fromkeys(map(ord, punctuation)))
     return [token.replace("\0", ".") for token in _TOKEN.findall(text) if token not in _ARTICLES]
 
 
@@ -113,15 +114,29 @@ def chrf(answer: str, gold: str) -> float:
     orders = min(CHRF_ORDER, len(hypothesis), len(reference))
     if not orders:
         return 0.0
-    bags = [(_ngrams(hypothesis, n), _ngrams(reference, n)) for n in range(1, orders + 1)]
-    precision = sum((ours & theirs).total() / ours.total() for ours, theirs in bags) / orders
-    recall = sum((ours & theirs).total() / theirs.total() for ours, theirs in bags) / orders
+    shared = _shared_ngrams(hypothesis, reference, orders)
+    precision = sum(count / (len(hypothesis) - n + 1) for n, count in enumerate(shared, 1)) / orders
+    recall = sum(count / (len(reference) - n + 1) for n, count in enumerate(shared, 1)) / orders
     weight = CHRF_BETA**2
     return (1 + weight) * precision * recall / (weight * precision + recall) if precision + recall else 0.0
 
 
-def _ngrams(text: str, n: int) -> Counter[str]:
-    return Counter(text[at : at + n] for at in range(len(text) - n + 1))
+def _shared_ngrams(left: str, right: str, orders: int) -> list[int]:
+    """How many n-grams the texts share, counted as often as in both, for n = 1 to `orders`.
+
+    A longer one begins where a shorter one is shared, so soon few places are left to look at.
+    """
+    ours: Sequence[int] = range(len(left))
+    theirs: Sequence[int] = range(len(right))
+    counts = []
+    for n in range(1, orders + 1):
+        of_left = Counter([left[at : at + n] for at in ours if at + n <= len(left)])
+        of_right = Counter([right[at : at + n] for at in theirs if at + n <= len(right)])
+        shared = of_left.keys() & of_right.keys()
+        counts.append(sum(min(of_left[gram], of_right[gram]) for gram in shared))
+        ours = [at for at in ours if left[at : at + n] in shared]
+        theirs = [at for at in theirs if right[at : at + n] in shared]
+    return counts
 
 
 def summarise_answers(scores: Iterable[AnswerScore], draws: int, seed: int) -> dict[str, Estimate]:
