@@ -18,7 +18,7 @@ DRAWS: Final = 10_000
 Z: Final = 1.959964
 FEW: Final = 30
 """Below this many questions the bootstrap is too narrow."""
-_BLOCK = 500_000  # elements of one block of draws: bounds the memory
+_BLOCK = 50_000  # elements of one block of draws: bounds the memory, and they stay in the processor's cache
 _KEPT = 4_000_000  # elements of all draws that are kept for the next measure
 _DECIMALS = 12  # hides the last bits, which depend on the BLAS, from the rounding done in reports
 
@@ -52,7 +52,19 @@ def bootstrap(values: NDArray[np.float64], draws: int, seed: int) -> NDArray[np.
     """
     n = len(values)
     means = [times.astype(np.float64) @ values / n for times in _resamples(n, draws, seed)]
-    return np.asarray(np.quantile(np.concatenate(means), (0.025, 0.975), axis=0))
+    drawn = np.concatenate(means)
+    return np.stack([_percentile(drawn, share) for share in (0.025, 0.975)])
+
+
+def _percentile(values: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+    """`np.quantile(values, share, axis=0)` to the bit, without its import of `numpy.ma`, which takes 40 ms."""
+    place = share * (len(values) - 1)
+    below = int(place)
+    above = min(below + 1, len(values) - 1)
+    part = np.partition(values, (below, above), axis=0)
+    low, high, weight = part[below], part[above], place - below
+    found: NDArray[np.float64] = high - (high - low) * (1 - weight) if weight >= 0.5 else low + (high - low) * weight
+    return found
 
 
 def _resamples(n: int, draws: int, seed: int) -> Iterable[NDArray[np.integer]]:
