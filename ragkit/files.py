@@ -20,9 +20,8 @@ import sys
 import tempfile
 import threading
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from io import StringIO
 from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any
@@ -117,37 +116,28 @@ def canonical_json(value: Any) -> str:
 
     Raises `ValueError` for NaN and infinities, which JSON doesn't have.
     """
-    text = StringIO()
-    _indented(value, "\n", text.write)
-    return text.getvalue() + "\n"
+    return _indented(value, "\n") + "\n"
 
 
-def _indented(value: Any, newline: str, write: Callable[[str], object]) -> None:
-    """What `json.dumps` writes, but straight into one text: it needs a rounded copy and a list of all pieces."""
-    inner, before = newline + "  ", ""
-    if isinstance(value, dict) and value:
-        for key in sorted(value):
-            name = encode_basestring(key if isinstance(key, str) else json.dumps(key))
-            write(f"{before or '{'}{inner}{name}: ")
-            _indented(value[key], inner, write)
-            before = ","
-        write(newline + "}")
-    elif isinstance(value, list | tuple) and value:
-        for item in value:
-            write((before or "[") + inner)
-            _indented(item, inner, write)
-            before = ","
-        write(newline + "]")
-    else:
-        write(_scalar(value))
-
-
-def _scalar(value: Any) -> str:
+def _indented(value: Any, newline: str) -> str:
+    """What `json.dumps` writes, but without a rounded copy and a list of all pieces."""
     if isinstance(value, str):
         return encode_basestring(value)
     if isinstance(value, float) and math.isfinite(value):
         return float.__repr__(round(value, DECIMALS) + 0.0)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int.__repr__(value)
+    inner = newline + "  "
+    if isinstance(value, dict) and value:
+        entries = [f"{_name(key)}: {_indented(value[key], inner)}" for key in sorted(value)]
+        return f"{{{inner}{f',{inner}'.join(entries)}{newline}}}"
+    if isinstance(value, list | tuple) and value:
+        return f"[{inner}{f',{inner}'.join([_indented(item, inner) for item in value])}{newline}]"
     return json.dumps(value, allow_nan=False)
+
+
+def _name(key: Any) -> str:
+    return encode_basestring(key if isinstance(key, str) else json.dumps(key))
 
 
 def canonical_line(value: Any) -> str:

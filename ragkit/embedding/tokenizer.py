@@ -59,17 +59,12 @@ class Tokenizer:
         character that normalises to several.
         """
         found = self._backend.encode(text, return_type="offset_mapping")
-        return Tokens(found["ids"], [_without_space(text, start, end) for start, end in found["offsets"]])
+        spans = [(end - len(text[start:end].lstrip()), end) for start, end in found["offsets"]]
+        return Tokens(found["ids"], spans)
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where each piece stands in `text`."""
         return self.tokens(text).spans
-
-
-def _without_space(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and text[start].isspace():
-        start += 1
-    return start, end
 
 
 def tokenizer_model(vocabulary: Vocabulary, charsmap: bytes | None = None) -> bytes:

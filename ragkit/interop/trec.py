@@ -39,7 +39,10 @@ def escape(identifier: str) -> str:
     >>> escape("guides/set up 100%.md")
     'guides/set%20up%20100%25.md'
     """
-    return "".join(map(_escaped, unicodedata.normalize("NFC", identifier)))
+    normal = unicodedata.normalize("NFC", identifier)
+    if normal.isprintable() and " " not in normal and "%" not in normal:  # a space is the one that is printable
+        return normal
+    return "".join(map(_escaped, normal))
 
 
 def unescape(field: str) -> str:
