@@ -67,6 +67,25 @@ def test_without_any_network_interface_nothing_changes(first: Path, prepared_cac
         assert (tmp_path / "b" / name).read_bytes() == (first / name).read_bytes(), name
 
 
+def test_nobody_is_told_of_a_run(first: Path, prepared_cache: Path, tmp_path: Path) -> None:
+    """Native libraries can write and connect where Python's own sockets are watched in vain."""
+    (tmp_path / "home").mkdir()
+    trace = ("strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(tmp_path / "calls"))
+    if shutil.which("strace") is None or subprocess.run([*trace, "true"], check=False).returncode:
+        trace = ()
+    done = ragkit(
+        "eval",
+        *("--set", "dataset.split=dev", "--out", str(tmp_path / "b")),
+        cache=prepared_cache,
+        prefix=trace,
+        HOME=str(tmp_path / "home"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
+    if trace:
+        assert "AF_INET" not in (tmp_path / "calls").read_text(encoding="utf-8")
+
+
 def test_retrieval_is_far_better_than_chance_and_not_perfect(first: Path) -> None:
     found = json.loads((first / "metrics.json").read_text(encoding="utf-8"))["measures"]
     assert found["Recall@10"]["chance"] < 0.05
