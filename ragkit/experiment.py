@@ -81,10 +81,11 @@ def run(
     """
     _check_out(out)
     clock = Clock()
+    with clock.phase("resolve"):
+        questions, splits, recorded = _questions(settings, answers)  # first: what is wrong there is told at once
     with indexed(settings, cache=cache, progress=progress, clock=clock, use_cache=use_cache, loading=loading) as index:
         documents = index.documents
         with clock.phase("resolve"):
-            questions, splits, recorded = _questions(settings, answers)
             targets = _resolve(settings, questions, documents, index.store, allow_drift, notice)
         with clock.phase("retrieve"), progress("questions", len(questions)) as advance:
             traces, latencies = _retrieve(index, questions, settings.retrieval.candidate_k, advance)
