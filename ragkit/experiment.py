@@ -43,8 +43,8 @@ from ragkit.store import Store
 ProgressBar = Callable[[str, int | None], AbstractContextManager[Progress]]
 BATCH = 1024
 """Chunks that are embedded and stored at a time, so that memory doesn't grow with the corpus."""
-AHEAD = 128
-"""Questions that are embedded side by side before they are searched for."""
+TIMED = 100
+"""Questions, evenly spaced, that are embedded anew in every run: the latency is theirs. The others' vectors are cached."""
 
 FILES = ("metrics.json", "rankings.jsonl", "run.trec", "qrels.trec", "timing.json", "summary.md")
 """What a run writes."""
@@ -297,28 +297,39 @@ def _resolve(
 def _retrieve(
     index: Indexed, questions: Sequence[Question], depth: int, progress: Progress
 ) -> tuple[list[Trace], list[float]]:
-    """Every question's trace, and how long each took in seconds, its embedding included."""
+    """Every question's trace, and how long each of `TIMED` took in seconds, its embedding included."""
     encoder, retriever = index.encoder, index.retriever
+    timed = set(range(0, len(questions), -(-len(questions) // TIMED)))
+    others = [question for at, question in enumerate(questions) if at not in timed]
+    with _naming(others):
+        texts = [question.question for question in others]
+        encoder.tell(texts, index.cached.encode(texts, "query", progress))
     traces: list[Trace] = []
     latencies: list[float] = []
     # Not timed: the first calls pay for what later ones reuse.
     _ahead(encoder, [questions[0]] * encoder.threads)
     retriever.trace(questions[0].question, depth)
-    for start in range(0, len(questions), AHEAD):
-        batch = questions[start : start + AHEAD]
-        _ahead(encoder, batch)
-        for question in batch:
-            encoder.spent = 0.0
-            started = time.perf_counter()
-            traces.append(retriever.trace(question.question, depth))
+    _ahead(encoder, [questions[at] for at in sorted(timed)])
+    for at, question in enumerate(questions):
+        encoder.spent = 0.0
+        started = time.perf_counter()
+        traces.append(retriever.trace(question.question, depth))
+        if at in timed:
             latencies.append(time.perf_counter() - started + encoder.spent)
             progress(1)
     return traces, latencies
 
 
 def _ahead(encoder: Questions, questions: Sequence[Question]) -> None:
-    try:
+    with _naming(questions):
         encoder.ahead([question.question for question in questions])
+
+
+@contextmanager
+def _naming(questions: Sequence[Question]) -> Iterator[None]:
+    """A question that can't be embedded is named."""
+    try:
+        yield
     except TextError as error:
         raise EncodingError(f"question {questions[error.index].id}: {error.message}") from error
 

@@ -8,14 +8,20 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import ANY
 
 import ir_measures
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from ragkit import experiment
 from ragkit.cli import run
+from ragkit.embedding.hashing import HashingEncoder
+from ragkit.records import Role
 
 
 def evaluate(*arguments: str) -> int:
@@ -47,6 +53,26 @@ def test_runs_agree_to_the_byte_whatever_the_hash_seed_cache_or_ids(workspace: P
         command = [sys.executable, "-m", "ragkit", "eval", "--out", name, *extra]
         subprocess.run(command, check=True, env=environment, capture_output=True)
     assert stable(workspace / "a") == stable(workspace / "b") == stable(workspace / "c")
+
+
+def test_only_the_questions_that_are_timed_are_embedded_again(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    embed = HashingEncoder.encode
+
+    def watched(self: HashingEncoder, texts: Sequence[str], role: Role, *rest: Any) -> NDArray[np.float32]:
+        asked.extend(texts if role == "query" else [])
+        return embed(self, texts, role, *rest)
+
+    monkeypatch.setattr(HashingEncoder, "encode", watched)
+    assert evaluate("--out", "all") == 0
+    monkeypatch.setattr(experiment, "TIMED", 2)
+    texts = [json.loads(line)["question"] for line in Path("eval/questions.jsonl").read_text().splitlines()]
+    for out, embedded in (("first", set(texts)), ("second", {texts[0], texts[2]})):
+        asked.clear()
+        assert evaluate("--out", out) == 0
+        assert set(asked) == embedded
+        assert len(json.loads((workspace / out / "timing.json").read_text())["latency_ms"]["values"]) == 2
+    assert stable(workspace / "all") == stable(workspace / "first") == stable(workspace / "second")
 
 
 def test_nothing_volatile_is_in_what_is_compared(workspace: Path) -> None:

@@ -1,7 +1,7 @@
-"""The vector cache for passages: the same text under the same encoder on the same machine is embedded once.
+"""The vector cache: the same text under the same encoder on the same machine is embedded once.
 
-Texts' vectors and tokens' vectors lie in folders of their own, `segments` says how. Queries are never
-cached: embedding them is part of the latency that is measured.
+Texts' vectors and tokens' vectors lie in folders of their own, `segments` says how. Queries' tokens are never
+cached; whoever measures how long a query takes asks the encoder itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def cached(encoder: Encoder, folder: Path | None) -> Encoder:
 
 
 class CachedEncoder:
-    """An `Encoder` that looks up passages before it embeds them; the vectors are the same, bit for bit.
+    """An `Encoder` that looks texts up before it embeds them; the vectors are the same, bit for bit.
 
     Processor features and library versions are part of the key, because they move the last bits.
     `hits` and `misses` count texts. `notice` says in a sentence why nothing could be written, or is `None`.
@@ -83,9 +83,7 @@ class CachedEncoder:
 
     def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
         """See `Encoder.encode`. A text that occurs twice is embedded once."""
-        if role == "query":
-            return self._encoder.encode(texts, role, progress)
-        keys = [_key(text) for text in texts]
+        keys = [_key(text, role) for text in texts]
         found = self._look_up(
             self._texts, keys, lambda at: list(self._encoder.encode(_pick(texts, at), role, progress)), progress
         )
@@ -187,5 +185,5 @@ def _pick(values: Sequence[_T], places: Sequence[int]) -> list[_T]:
     return [values[place] for place in places]
 
 
-def _key(text: str) -> bytes:
-    return hashlib.sha256(f"passage\0{text}".encode("utf-8", "surrogatepass")).digest()
+def _key(text: str, role: Role = "passage") -> bytes:
+    return hashlib.sha256(f"{role}\0{text}".encode("utf-8", "surrogatepass")).digest()

@@ -14,7 +14,7 @@ from ragkit.records import Progress, Role
 
 
 class Questions:
-    """An `Encoder` that gives the vectors of questions made by `ahead`, and makes all others when asked.
+    """An `Encoder` that gives the vectors of questions made by `ahead` or told to it, and makes all others when asked.
 
     `spent` adds up what embedding the questions took that were asked for, whenever that was: a search that
     takes t seconds while `spent` grows by s would have taken t + s without this class.
@@ -32,6 +32,10 @@ class Questions:
         """Embed each question by itself, as many at a time as the encoder can. Raises as `encode`."""
         with ThreadPoolExecutor(self.threads, thread_name_prefix="ragkit-questions") as pool:
             list(pool.map(self._make, range(len(questions)), questions))
+
+    def tell(self, questions: Sequence[str], vectors: NDArray[np.float32]) -> None:
+        """Take vectors that were made elsewhere, (n, dimension); nobody knows how long that took."""
+        self._made.update({question: (vector, 0.0) for question, vector in zip(questions, vectors, strict=True)})
 
     def encode(self, texts: Sequence[str], role: Role, progress: Progress | None = None) -> NDArray[np.float32]:
         """See `Encoder.encode`."""
@@ -53,7 +57,7 @@ class Questions:
         return self._encoder.encode_parts(texts, parts, progress)
 
     def vectors(self, questions: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of questions made ahead, (n, dimension); nothing is counted as spent."""
+        """The vectors of questions made ahead or told, (n, dimension); nothing is counted as spent."""
         made = [self._made[question][0] for question in questions]
         return np.stack(made) if made else np.empty((0, self.dimension), np.float32)
 

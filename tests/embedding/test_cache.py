@@ -77,13 +77,17 @@ def test_two_runs_side_by_side_embed_a_text_once(tmp_path: Path) -> None:
     assert sorted([*encoders[0].asked, *encoders[1].asked]) == sorted(TEXTS)
 
 
-def test_queries_are_never_cached(tmp_path: Path) -> None:
+def test_a_text_is_another_one_as_a_query_and_queries_tokens_are_not_kept(tmp_path: Path) -> None:
     encoder = Counting()
-    wrapped = cached(encoder, tmp_path)
-    wrapped.encode(["a"], "query")
-    wrapped.encode(["a"], "query")
+    wrapped = CachedEncoder(encoder, tmp_path)
+    query, passage = (wrapped.encode(["a"], role).tobytes() for role in ("query", "passage"))
+    assert query != passage
+    again = CachedEncoder(encoder, tmp_path)
+    assert [again.encode(["a"], role).tobytes() for role in ("query", "passage")] == [query, passage]
     assert encoder.asked == ["a", "a"]
-    assert _segments(tmp_path) == []
+    segments = _segments(tmp_path)
+    again.encode_tokens(["a"], "query")
+    assert _segments(tmp_path) == segments
 
 
 def test_without_a_folder_there_is_no_cache() -> None:
