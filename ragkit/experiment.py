@@ -118,15 +118,14 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A configuration ready to be asked. `encoder` is that of the questions; `cached` is the same one with its cache."""
+    """A configuration ready to be asked. `kept` are the caches, of documents and of vectors, if there are any."""
 
     documents: Sequence[Document]
     passages: Passages
     encoder: Questions
-    cached: Encoder
     store: Store
     retriever: Retriever
-    parsed: DocumentCache | None
+    kept: tuple[DocumentCache | None, Encoder]
 
     def chunks(self) -> list[Chunk]:
         """All chunks, by slug and start; of an external retriever those that it has returned so far."""
@@ -136,7 +135,7 @@ class Indexed:
 
     def notices(self) -> list[str]:
         """Why nothing could be kept for the next run, if so."""
-        caches = [cache for cache in (self.parsed, self.cached) if isinstance(cache, DocumentCache | CachedEncoder)]
+        caches = [cache for cache in self.kept if isinstance(cache, DocumentCache | CachedEncoder)]
         return [cache.notice for cache in caches if cache.notice]
 
 
@@ -156,8 +155,9 @@ def indexed(
         parsed = DocumentCache(cache / "documents") if use_cache else None
         documents = read_corpus(Path(settings.dataset.corpus), advance, parsed)
     with clock.phase("model"):
-        encoder = Questions(loading.result())
-    keeping = cached(encoder, cache / "vectors" if use_cache else None)
+        model = loading.result()
+    kept = cached(model, cache / "vectors" if use_cache else None)
+    encoder = Questions(model, kept)
     passages = Passages(documents)
     with (
         scratch("ragkit-") as folder,
@@ -167,12 +167,12 @@ def indexed(
             with clock.phase("chunk"):
                 chunks = [chunk_document(each, settings.chunking) for each in documents]
             with clock.phase("embed and index"), progress("chunks", sum(map(len, chunks))) as advance:
-                _index(documents, chunks, passages, keeping, store, advance)
+                _index(documents, chunks, passages, encoder, store, advance)
                 del chunks  # they are in the database now
         else:
-            _index(documents, [[]] * len(documents), passages, keeping, store, lambda _: None)
-        with _retriever(settings, documents, store, keeping, progress, clock) as retriever:
-            yield Indexed(documents, passages, encoder, keeping, store, retriever, parsed)
+            _index(documents, [[]] * len(documents), passages, encoder, store, lambda _: None)
+        with _retriever(settings, documents, store, encoder, progress, clock) as retriever:
+            yield Indexed(documents, passages, encoder, store, retriever, (parsed, kept))
 
 
 @contextmanager
@@ -302,8 +302,7 @@ def _retrieve(
     timed = set(range(0, len(questions), -(-len(questions) // TIMED)))
     others = [question for at, question in enumerate(questions) if at not in timed]
     with _naming(others):
-        texts = [question.question for question in others]
-        encoder.tell(texts, index.cached.encode(texts, "query", progress))
+        encoder.look_up([question.question for question in others], progress)
     traces: list[Trace] = []
     latencies: list[float] = []
     # Not timed: the first calls pay for what later ones reuse.
@@ -345,7 +344,7 @@ def _answer(
         settings.answers,
         index.passages,
         index.store,
-        index.cached,
+        index.encoder,
         progress,
         own_chunks=not isinstance(settings.retrieval, ExternalRetrieval),
     )

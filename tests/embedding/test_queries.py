@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from ragkit.embedding import Questions, TextError
+from ragkit.embedding import Questions, TextError, cached
 from tests.answers.toys import Written
 
 
@@ -33,3 +35,19 @@ def test_the_question_that_cannot_be_embedded_is_told_by_its_place() -> None:
     with pytest.raises(TextError) as caught:
         Questions(Written({"fine": (1, 0, 0)})).ahead(["fine", "too long"])
     assert caught.value.index == 1
+
+
+def test_what_is_looked_up_comes_from_the_cache_and_what_is_timed_never_does(tmp_path: Path) -> None:
+    inner = Written({"a": (3, 4, 0), "b": (1, 0, 0), "p": (0, 0, 1)})
+    for calls in ([("query", ["b"]), ("passage", ["p"]), ("query", ["a"])], [("query", ["a"])]):
+        inner.calls.clear()
+        encoder = Questions(inner, cached(inner, tmp_path))
+        encoder.look_up(["b"])
+        encoder.encode(["p"], "passage")
+        encoder.ahead(["a"])
+        assert inner.calls == calls
+        encoder.encode(["b"], "query")
+        assert encoder.spent == 0
+        encoder.encode(["a"], "query")
+        assert encoder.spent > 0
+        np.testing.assert_allclose(encoder.vectors(["a", "b"]), [[0.6, 0.8, 0], [1, 0, 0]], atol=1e-6)
