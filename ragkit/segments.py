@@ -17,7 +17,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from ragkit.errors import FileError
-from ragkit.files import sha256_bytes, write_atomic
+from ragkit.files import alone, sha256_bytes, write_atomic
 
 MAGIC = b"RKV2"
 SUFFIX = ".seg"
@@ -44,7 +44,8 @@ class Segments:
         self._what = what
 
     def read(self) -> dict[bytes, memoryview]:
-        """All that is there."""
+        """All that is there; what killed processes left of a segment goes."""
+        self._tidy()
         found: dict[bytes, memoryview] = {}
         paths = self._paths()
         for path in paths:
@@ -82,6 +83,12 @@ class Segments:
             return sorted(self._folder.glob(f"*{SUFFIX}"))
         except OSError:
             return []
+
+    def _tidy(self) -> None:
+        for path in self._folder.glob(f".*{SUFFIX}.tmp"):
+            with alone(self._folder) as sure:
+                if sure:  # who writes is alone in here, so this one's writer is dead or has renamed it
+                    _remove(path)
 
     def _keep_bounded(self, newest: Path) -> None:
         """Remove what killed processes left, and the least recently used segments beyond the limit."""

@@ -176,6 +176,17 @@ def test_many_segments_are_merged_into_one(tmp_path: Path) -> None:
     assert vectors.tobytes() == Counting().encode(texts, "passage").tobytes()
 
 
+def test_what_a_killed_writer_left_goes_when_the_cache_is_read(tmp_path: Path) -> None:
+    cached(Counting(), tmp_path).encode(TEXTS, "passage")
+    (segment,) = _segments(tmp_path)
+    left = segment.with_name(f".{segment.name}.tmp")
+    left.write_bytes(b"half")
+    encoder = Counting()
+    cached(encoder, tmp_path).encode(TEXTS, "passage")
+    assert encoder.asked == []
+    assert not left.exists()
+
+
 def test_the_least_recently_used_segments_go_first(tmp_path: Path) -> None:
     record = 36 + 4 * 32
     for number in range(3):
