@@ -37,6 +37,8 @@ _TOKEN = "?" * 8
 """What `_fresh` puts into a name, as a pattern."""
 _MARK = ".ragkit"
 """A file that says whose a temporary folder is, and holds the lock of who uses it."""
+_HALFWAY = "ragkit-halfway-"
+"""How a temporary folder's name begins while it is made or removed."""
 _held = threading.local()
 
 
@@ -273,14 +275,28 @@ def scratch(prefix: str) -> Iterator[Path]:
 
 
 def _scratch(prefix: str, stack: ExitStack) -> Path:
-    for mark in Path(tempfile.gettempdir()).glob(f"*/{_MARK}"):
-        _remove_dead(mark.parent, mark)
-    made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=prefix)))
-    mark = made / f"{_MARK}.new"
-    mark.touch()
-    stack.callback(_release, _lock(mark))
-    mark.rename(made / _MARK)  # locked already: nobody takes this folder for a dead one's
+    """Whoever is killed while it makes or removes a folder leaves one whose name says so."""
+    root = Path(tempfile.gettempdir())
+    with alone(root) as sure:
+        for mark in root.glob(f"*/{_MARK}"):
+            _remove_dead(mark.parent, mark)
+        if sure:  # nobody else makes one now
+            for halfway in root.glob(f"{_HALFWAY}*"):
+                shutil.rmtree(halfway, ignore_errors=True)
+        begun = Path(tempfile.mkdtemp(prefix=_HALFWAY))
+        (begun / _MARK).touch()
+        hold = _lock(begun / _MARK)
+        made = begun.rename(root / f"{prefix}{begun.name.removeprefix(_HALFWAY)}")
+    stack.callback(_drop, made, hold)
     return made
+
+
+def _drop(folder: Path, hold: int | None) -> None:
+    going = folder.with_name(f"{_HALFWAY}{folder.name}")
+    with suppress(OSError):  # Windows moves no folder in which a file is open
+        folder = folder.rename(going)
+    shutil.rmtree(folder, ignore_errors=True)
+    _release(hold)
 
 
 @contextmanager

@@ -240,8 +240,31 @@ def test_the_living_keep_their_temporary_folders(tmp_path: Path, monkeypatch: py
     assert left_over(tmp_path) == ["run", "toy-notmine1"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks on folders")
+def test_a_temporary_folder_that_is_half_made_or_half_removed_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files.tempfile, "tempdir", str(tmp_path))
+    for step in ("touch", "rename"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, step, fail)
+            with pytest.raises(FileError), files.scratch("toy-"):
+                pass
+        assert len(left_over(tmp_path)) == 1  # what a process leaves that is killed there
+        with files.scratch("toy-") as folder:
+            assert left_over(tmp_path) == [folder.name]
+        assert left_over(tmp_path) == []
+    with monkeypatch.context() as patch:
+        patch.setattr(files.shutil, "rmtree", lambda *_, **__: None)
+        with files.scratch("toy-"):
+            pass
+    assert len(left_over(tmp_path)) == 1
+    with files.scratch("toy-") as folder:
+        assert left_over(tmp_path) == [folder.name]
+
+
 def test_without_a_temporary_folder_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files.tempfile, "TemporaryDirectory", fail)
+    monkeypatch.setattr(files.tempfile, "mkdtemp", fail)
     with pytest.raises(FileError, match="set TMPDIR"), files.scratch("toy-"):
         pass
 
