@@ -33,7 +33,7 @@ def measure(quick: bool) -> Section:
     questions = read_questions(Path(settings.dataset.questions))
     asked = [question.question for question in questions[:: 60 if quick else 6]]
     with indexed(settings, cache=cache_root(), progress=silent, clock=Clock()) as index:
-        reranker = MaxSim(index.store, index.cached)
+        reranker = MaxSim(index.store, index.encoder)
 
         def first(question: str) -> Sequence[Hit]:
             return index.retriever.trace(question, settings.retrieval.candidate_k).kept[:CANDIDATES]
