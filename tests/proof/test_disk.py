@@ -111,7 +111,11 @@ def test_vectors_that_cannot_be_kept_are_told(project: Path) -> None:
 
 def test_temporary_files_that_cannot_be_written_are_told(project: Path) -> None:
     need(MOUNTS)
-    others = "for each in /tmp /var/tmp /usr/tmp; do [ ! -d $each ] || mount -t tmpfs -o ro none $each; done"
+    # Not hidden, only made read-only: the interpreter may lie there.
+    others = (
+        "for each in /tmp /var/tmp /usr/tmp; do "
+        "[ ! -d $each ] || { mount --bind $each $each; mount -o remount,ro,bind $each; }; done"
+    )
     here = "mount --bind . /mnt; mount -o remount,ro,bind /mnt; cd /mnt"  # the working directory is the last resort
     done = inside(f"export PYTHONPATH={ROOT} RAGKIT_CACHE=cache; {here}; {others}; $RAGKIT eval")
     told(done, 2, "no temporary folder can be made", "set TMPDIR")
