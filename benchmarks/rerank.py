@@ -16,7 +16,7 @@ from timing import alternate
 from ragkit.config import DEFAULT_PATH, load
 from ragkit.dataset import read_questions
 from ragkit.embedding import cache_root
-from ragkit.experiment import Clock, indexed
+from ragkit.indexing import Clock, indexed
 from ragkit.records import Hit, Progress
 from ragkit.retrieval.maxsim import MaxSim
 

@@ -162,7 +162,7 @@ def record_command(
     elif path is not None:
         from ragkit import config
         from ragkit.embedding import cache_root
-        from ragkit.experiment import Clock, indexed
+        from ragkit.indexing import Clock, indexed
         from ragkit.retrieval.candidates import ask, provenance
 
         settings = config.load(path)

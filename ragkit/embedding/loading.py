@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragkit.config import ModelConfig
 from ragkit.embedding.base import Encoder
+from ragkit.embedding.beside import beside
 from ragkit.embedding.registry import Source, model_folder, registered
 from ragkit.errors import ConfigError, ModelMissing
 from ragkit.records import Role
@@ -46,11 +47,8 @@ def load_encoder(config: ModelConfig, cache: Path) -> Encoder:
 
 
 def begin_loading(config: ModelConfig, cache: Path) -> Future[Encoder]:
-    """`load_encoder` beside what the caller does next, most of it outside Python; the future raises what that raises."""
-    pool = ThreadPoolExecutor(1, thread_name_prefix="ragkit-model")
-    loading = pool.submit(load_encoder, config, cache)
-    pool.shutdown(wait=False)
-    return loading
+    """`load_encoder` beside what the caller does next; the future raises what that raises."""
+    return beside(load_encoder, config, cache)
 
 
 def open_prepared(source: Source, folder: Path, precision: str, prefixes: dict[Role, str]) -> Encoder:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragkit.embedding.base import Spans, TextError, checked, identity_of, pooled, prefixed, quantised
+from ragkit.embedding.beside import beside
 from ragkit.embedding.tokenizer import Tokenizer
 from ragkit.errors import ModelError
 from ragkit.records import Progress, Role
@@ -55,10 +56,8 @@ class Q8Encoder:
         self.description = description
         self.threads = threads or usable_cores()
         self._prefixes = prefixes
-        # Outside Python, for longer than anything else here, and not needed while chunks are looked up.
-        loader = ThreadPoolExecutor(1, thread_name_prefix="ragkit-tokenizer")
-        self._loading = loader.submit(Tokenizer, tokenizer)
-        loader.shutdown(wait=False)
+        # This takes longer than all the rest, and isn't needed while chunks are looked up.
+        self._loading = beside(Tokenizer, tokenizer)
         self._session = _session(graph)
         self._inputs = [entry.name for entry in self._session.get_inputs()]
         outputs = self._session.get_outputs()

@@ -111,7 +111,7 @@ def read_qrels(path: Path) -> Qrels:
 
 
 def _sound_qrels(data: bytes) -> Qrels | None:
-    """The judgments of a file without a bad line, in a third of the time; `None` for any other."""
+    """The judgments of a file without a bad line, all at once; `None` for any other."""
     columns = split(padded(data), 4, (0, 2, 3))
     if columns is None:
         return None

@@ -14,7 +14,7 @@ import pytest
 from ragkit import config
 from ragkit.cli import run
 from ragkit.cli.console import progress
-from ragkit.experiment import Clock, indexed
+from ragkit.indexing import Clock, indexed
 
 CASES = [
     {
