@@ -1,7 +1,7 @@
 """How the cost of an eval grows with documents and with questions: each phase's time, the whole's memory, the exponents.
 
 The corpus is made up (synthetic.py), the encoder is the hashing one, nothing is cached; each point is an eval in a process of
-its own. An exponent is the slope between the last two points in logarithms: 1 is linear growth. Searching
+its own, the largest once and all others three times, around it: the median of each phase is shown. An exponent is the slope between the last two points in logarithms: 1 is linear growth. Searching
 compares every question with every chunk, so documents grow with the questions fixed, and questions with the documents fixed.
 """
 
@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +30,8 @@ TOLERANCE = 1.1
 """The greatest exponent that still counts as linear: a constant cost bends the line of small points, caches that of large."""
 SHORT = 1.0
 """Seconds below which a phase's time at the larger point says nothing about growth."""
+REPEATS = 3
+"""Of every point but the largest: a phase of a fraction of a second says little in one run on a machine with neighbours."""
 REST, WHOLE = "start, write and end", "whole process"
 
 
@@ -67,6 +71,22 @@ def evaluated(documents: int, questions: int) -> Point:
     return Point(documents, questions, chunks, seconds, timing["peak_memory_mb"] or math.nan)
 
 
+def in_turn(sizes: Sequence[int], at: Callable[[int], Point]) -> list[Point]:
+    """The points at these sizes, the last of which is measured once, between the rounds of the others."""
+    *small, largest = sizes
+    found = {size: [at(size)] for size in sizes}
+    for size in small * (REPEATS - 1):
+        found[size].append(at(size))
+    return [middle(found[size]) for size in (*small, largest)]
+
+
+def middle(runs: Sequence[Point]) -> Point:
+    """The median of each phase; the greatest peak."""
+    first = runs[0]
+    seconds = {phase: statistics.median(run.seconds.get(phase, 0.0) for run in runs) for phase in first.seconds}
+    return Point(first.documents, first.questions, first.chunks, seconds, max(run.peak_mb for run in runs))
+
+
 def exponent(small: tuple[float, float], large: tuple[float, float]) -> float:
     """Of a power law through two (size, cost) points.
 
@@ -99,7 +119,7 @@ def plot(points: list[Point], axis: str, fixed: str, path: Path) -> None:
     from matplotlib.figure import Figure
 
     with mpl.rc_context({"svg.hashsalt": axis, "svg.fonttype": "none", "font.size": 9}):
-        figure = Figure(figsize=(9, 4), layout="constrained")
+        figure = Figure(figsize=(10, 4), layout="constrained")
         times, memory = figure.subplots(1, 2, width_ratios=(3, 2))
         sizes = [getattr(point, axis) for point in points]
         for phase in points[-1].seconds:
@@ -109,7 +129,7 @@ def plot(points: list[Point], axis: str, fixed: str, path: Path) -> None:
         guide = points[-1].seconds[WHOLE]
         times.loglog(sizes, [guide * size / sizes[-1] for size in sizes], color="grey", ls=":", label="linear")
         times.set(xlabel=f"{axis} ({fixed})", ylabel="seconds", ylim=(1e-2, None))
-        times.legend(fontsize=7)
+        figure.legend(*times.get_legend_handles_labels(), loc="outside left center", fontsize=8)  # beside the lines
         memory.loglog(sizes, [point.peak_mb for point in points], marker="o", markersize=3, color="black")
         memory.set(xlabel=axis, ylabel="peak memory, MB")
         for axes in (times, memory):
@@ -163,9 +183,9 @@ def grown(points: list[Point], axis: str, fixed: str, drawn: Path | None) -> tup
 
 def measure(quick: bool) -> Section:
     documents, questions = ((20, 40), (200, 400)) if quick else (DOCUMENTS, QUESTIONS)
-    by_documents = [evaluated(count, FIXED_QUESTIONS) for count in documents]
+    by_documents = in_turn(documents, lambda count: evaluated(count, FIXED_QUESTIONS))
     few = 20 if quick else FIXED_DOCUMENTS
-    by_questions = [evaluated(few, count) for count in questions]
+    by_questions = in_turn(questions, lambda count: evaluated(few, count))
     found = [
         grown(
             by_documents, "documents", f"{FIXED_QUESTIONS} questions", None if quick else HERE / "growth-documents.svg"

@@ -4,7 +4,8 @@ Every way is a fresh process each time, in turn with the other. Warm: passage ve
 pipeline embeds every question, ragkit the hundred at most whose latency it measures, and ragkit has kept the parsed
 documents, too. Cold: the model is prepared and its files have been read before, nothing is cached. The plain pipeline
 does a sweep in one process with its model loaded once, ragkit as `ragkit sweep --workers 2` does it: an executed
-notebook for each configuration, and the report. So that it ends, the sweep is of four documents of the corpus.
+notebook for each configuration, and the report. So that it ends, the sweep is of four documents of the corpus,
+and the cold one has three rounds.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ FEW = (
     "policies/data/POL-07 retention and access.md",
 )
 """The documents of the sweep."""
-COLD_ROUNDS = 3
+COLD_SWEEPS = 3
+"""Rounds of the cold sweep, which takes minutes; all else has `ROUNDS`."""
 SHOWN = ("Recall@5", "nDCG@10")
 OURS, PLAIN = "ragkit", "plain pipeline"
 
@@ -131,7 +133,7 @@ def evals(folder: Path, plain: list[str], quick: bool) -> list[Row]:
     warm = {OURS: Command(ragkit), PLAIN: Command((*own, "--vectors", str(folder / "vectors.npz")))}
     cold = {OURS: Command((*ragkit, "--no-cache")), PLAIN: Command(own)}
     in_turn(warm, 1)
-    took = {"warm": in_turn(warm, 1 if quick else ROUNDS), "cold": in_turn(cold, 1 if quick else COLD_ROUNDS)}
+    took = {state: in_turn(ways, 1 if quick else ROUNDS) for state, ways in (("warm", warm), ("cold", cold))}
     checked = agreement(folder / "run/metrics.json", folder / "plain.json", 500)
     return [
         row
@@ -171,8 +173,11 @@ def sweeps(folder: Path, vectors: Path, plain: list[str], quick: bool) -> list[R
             kept.unlink(missing_ok=True)
 
     found = []
-    for state, limit, before in (("cold", 1.5, forget_all), ("warm", 3.0, forget_results)):
-        took = in_turn(ways, 1 if quick or state == "cold" else COLD_ROUNDS, before)
+    for state, limit, before, rounds in (
+        ("cold", 1.5, forget_all, COLD_SWEEPS),
+        ("warm", 3.0, forget_results, ROUNDS),
+    ):
+        took = in_turn(ways, 1 if quick else rounds, before)
         checked = f"{SIZES[0]} characters: {agreement(results_of(SIZES[0]), out, SIZES[0])}"
         found += compared(f"a sweep of {len(SIZES)}, {state}", took, len(SIZES), "configurations", limit, checked)
     return found

@@ -60,6 +60,16 @@ def in_a_child(name: str, *, quick: bool) -> dict[str, Any] | None:
         return found
 
 
+def keep(name: str, section: dict[str, Any]) -> None:
+    """Put a section into results.json and RESULTS.md; the others stay as they are."""
+    store = HERE / "results.json"
+    kept = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
+    kept[name] = section
+    sections = {name: kept[name] for name in BENCHMARKS if name in kept}
+    write_atomic(store, json.dumps(sections, indent=1, ensure_ascii=False) + "\n")
+    write_atomic(HERE / "RESULTS.md", table.results(sections))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
@@ -73,14 +83,13 @@ def main() -> int:
         write_atomic(arguments.into, json.dumps(measured(name, quick=arguments.quick)))
         return 0
     names = [name for name in BENCHMARKS if not arguments.names or name in arguments.names]
-    fresh = {name: found for name in names if (found := in_a_child(name, quick=arguments.quick))}
+    fresh = {}
+    for name in names:
+        if found := in_a_child(name, quick=arguments.quick):
+            fresh[name] = found
+            if not arguments.quick:  # each as soon as it is there: the whole takes more than an hour
+                keep(name, found)
     print(table.one_table(fresh))
-    if not arguments.quick:
-        store = HERE / "results.json"
-        kept = json.loads(store.read_text(encoding="utf-8")) if store.exists() else {}
-        sections = {name: (kept | fresh)[name] for name in BENCHMARKS if name in kept | fresh}
-        write_atomic(store, json.dumps(sections, indent=1, ensure_ascii=False) + "\n")
-        write_atomic(HERE / "RESULTS.md", table.results(sections))
     return 0 if len(fresh) == len(names) else 1
 
 

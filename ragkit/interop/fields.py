@@ -62,7 +62,12 @@ class Column:
         return [self.data[a:b] for a, b in zip(self.starts.tolist(), ends.tolist(), strict=True)]
 
     def texts(self) -> list[str]:
-        return list(map(bytes.decode, self.fields()))
+        first = int(self.starts.min(initial=len(self.data)))
+        text = self.data[first : int((self.starts + self.lengths).max(initial=first))]
+        if not text.isascii():
+            return list(map(bytes.decode, self.fields()))
+        whole, starts = text.decode(), self.starts - first  # a cut of it is one object, a decoded cut is two
+        return [whole[a:b] for a, b in zip(starts.tolist(), (starts + self.lengths).tolist(), strict=True)]
 
     def same(self, other: Column) -> NDArray[np.bool_]:
         """Row by row: are the two fields equal?"""

@@ -71,3 +71,19 @@ def test_a_plot_of_the_same_points_is_the_same_bytes(load, tmp_path: Path) -> No
     for name in ("a.svg", "b.svg"):
         growth.plot(points, "documents", "5 questions", tmp_path / name)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_points_are_medians_of_rounds_around_the_largest(load) -> None:
+    growth = load("growth")
+    asked: list[int] = []
+
+    def at(size: int) -> object:
+        asked.append(size)
+        return growth.Point(size, 5, 0, {"parse": (9.0, 1.0, 2.0)[asked.count(size) - 1]}, 100.0 * len(asked))
+
+    points = growth.in_turn((10, 100), at)
+    assert asked == [10, 100, 10, 10]
+    assert [point.documents for point in points] == [10, 100]
+    assert points[0].seconds == {"parse": 2.0}
+    assert points[1].seconds == {"parse": 9.0}
+    assert points[0].peak_mb == 400
