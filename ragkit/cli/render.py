@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ragkit.cli.console import notice, say
+from ragkit.jupyter import import_jsonschema
 
 
 @click.command("render")
@@ -31,6 +32,7 @@ def render_command(documents: tuple[Path, ...], engine: Any, out: Path | None) -
     ragkit render docs/eval/baseline-v1.4.qmd
     ragkit render --engine jupyter --out pages
     """
+    import_jsonschema()
     from ragkit.render import find_documents, render
 
     for page in render(documents or find_documents(Path()), engine, out, notice):

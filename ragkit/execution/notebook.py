@@ -15,6 +15,7 @@ from typing import Any
 
 from ragkit.errors import FileError, UsageError
 from ragkit.files import read_json, scratch
+from ragkit.jupyter import import_jsonschema
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ def check_notebook(path: Path, parameters: Mapping[str, Any]) -> None:
     """Raises `FileError` for a notebook that can't be read, `UsageError` when it has no cell tagged `parameters`, lacks
     one of `parameters` or declares it with another type, or when its kernel isn't installed.
     """
+    import_jsonschema()
     import papermill
     from jupyter_client.kernelspec import NoSuchKernel, get_kernel_spec
 
@@ -65,6 +67,7 @@ def execute(task: Task) -> None:
 
     Sockets lie in a folder of their own: by TCP two kernels can get one port, and in one folder one name.
     """
+    import_jsonschema()
     import papermill
     from traitlets.config import Config
 
