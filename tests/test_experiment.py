@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -18,9 +19,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragkit import experiment
+from ragkit import experiment, indexing
 from ragkit.cli import run
 from ragkit.embedding.hashing import HashingEncoder
+from ragkit.errors import FileError
 from ragkit.records import Role
 
 
@@ -73,6 +75,27 @@ def test_only_the_questions_that_are_timed_are_embedded_again(workspace: Path, m
         assert set(asked) == embedded
         assert len(json.loads((workspace / out / "timing.json").read_text())["latency_ms"]["values"]) == 2
     assert stable(workspace / "all") == stable(workspace / "first") == stable(workspace / "second")
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_garbage_collector_rests_while_chunks_are_made_and_is_then_as_it_was(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, enabled: bool
+) -> None:
+    collecting: list[bool] = []
+
+    def broken(*_: Any) -> list[Any]:
+        collecting.append(gc.isenabled())
+        raise FileError("a chunker fails")
+
+    monkeypatch.setattr(indexing, "chunk_document", broken)
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        assert evaluate("--out", "a") != 0
+        assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert collecting == [False]
 
 
 def test_nothing_volatile_is_in_what_is_compared(workspace: Path) -> None:
