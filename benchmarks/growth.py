@@ -1,8 +1,9 @@
 """How the cost of an eval grows with documents and with questions: each phase's time, the whole's memory, the exponents.
 
 The corpus is made up (synthetic.py), the encoder is the hashing one, nothing is cached; each point is an eval in a process of
-its own, the largest once and all others three times, around it: the median of each phase is shown. An exponent is the slope between the last two points in logarithms: 1 is linear growth. Searching
-compares every question with every chunk, so documents grow with the questions fixed, and questions with the documents fixed.
+its own, the largest once and all others three times, around it: the median of each phase is shown. An exponent is the
+slope between the last two points in logarithms: 1 is linear growth. Searching compares every question with every chunk,
+so documents grow with the questions fixed, and questions with the documents fixed.
 """
 
 from __future__ import annotations
