@@ -4,8 +4,8 @@ Every way is a fresh process each time, in turn with the other. Warm: passage ve
 pipeline embeds every question, ragkit the hundred at most whose latency it measures, and ragkit has kept the parsed
 documents, too. Cold: the model is prepared and its files have been read before, nothing is cached. The plain pipeline
 does a sweep in one process with its model loaded once, ragkit as `ragkit sweep --workers 2` does it: an executed
-notebook for each configuration, and the report. So that it ends, the sweep is of four documents of the corpus,
-and has one round cold, three warm.
+notebook for each configuration, and the report. So that it ends, the sweep is of four documents of the corpus. Its
+memory is that of ragkit's first process alone, without the workers and kernels.
 """
 
 from __future__ import annotations
@@ -43,8 +43,6 @@ FEW = (
     "policies/data/POL-07 retention and access.md",
 )
 """The documents of the sweep."""
-SWEEP_ROUNDS = {"cold": 1, "warm": 3}
-"""A round takes minutes; all else has `ROUNDS`."""
 SHOWN = ("Recall@5", "nDCG@10")
 OURS, PLAIN = "ragkit", "plain pipeline"
 
@@ -174,7 +172,7 @@ def sweeps(folder: Path, vectors: Path, plain: list[str], quick: bool) -> list[R
 
     found = []
     for state, limit, before in (("cold", 1.5, forget_all), ("warm", 3.0, forget_results)):
-        took = in_turn(ways, 1 if quick else SWEEP_ROUNDS[state], before)
+        took = in_turn(ways, 1 if quick else ROUNDS, before)
         checked = f"{SIZES[0]} characters: {agreement(results_of(SIZES[0]), out, SIZES[0])}"
         found += compared(f"a sweep of {len(SIZES)}, {state}", took, len(SIZES), "configurations", limit, checked)
     return found

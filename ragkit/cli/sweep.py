@@ -42,7 +42,7 @@ def sweep_command(file: Path, workers: int, scheduler: str | None, yes: bool, no
     from ragkit.comparison import Policy, read_policy
     from ragkit.comparison.policy import DEFAULT_PATH
     from ragkit.embedding import cache_root
-    from ragkit.execution.executors import processes
+    from ragkit.execution.executors import preload, processes
     from ragkit.execution.grid import read_sweep
     from ragkit.execution.sweep import run_sweep
     from ragkit.report.sweep import headline, results_table
@@ -55,6 +55,7 @@ def sweep_command(file: Path, workers: int, scheduler: str | None, yes: bool, no
     if not DEFAULT_PATH.exists():
         notice(f"{DEFAULT_PATH}: not there; the protocol's own values are used")
     if scheduler is None:
+        preload()  # beside the check of the data
         open_executor: Any = functools.partial(processes, workers)
     else:
         from ragkit.execution.cluster import cluster

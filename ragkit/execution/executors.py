@@ -6,10 +6,11 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
@@ -17,6 +18,8 @@ from types import FrameType
 from ragkit.execution.notebook import Task, execute
 from ragkit.files import scratch
 
+FORKS = sys.platform == "linux"
+"""Elsewhere a fork isn't safe (macOS) or there is none: every worker and every kernel imports for itself."""
 Open = Callable[[], AbstractContextManager[Executor]]
 """Opens an executor; closing it stops what still runs in it when it is closed by an exception."""
 
@@ -26,8 +29,11 @@ def processes(workers: int) -> Iterator[Executor]:
     """`workers` processes of this machine. Leaving by an exception (Ctrl-C) stops them, their kernels and their files."""
     others = multiprocessing.active_children()
     with scratch("rks") as temporary:
-        context = multiprocessing.get_context("spawn")  # fork would copy threads' locks
-        pool = ProcessPoolExecutor(workers, context, _begin, (str(temporary),))
+        preload()
+        # Not forked from here: that would copy threads' locks. A forked worker has one kernel, so it does one task.
+        context = multiprocessing.get_context("forkserver" if FORKS else "spawn")
+        given = (str(temporary), dict(os.environ), FORKS)
+        pool = ProcessPoolExecutor(workers, context, _begin, given, max_tasks_per_child=1 if FORKS else None)
         try:
             yield pool
         except BaseException:
@@ -37,6 +43,15 @@ def processes(workers: int) -> Iterator[Executor]:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def preload() -> None:
+    """Let the process that workers are forked from import what they need; returns at once."""
+    if FORKS:
+        from multiprocessing.forkserver import ensure_running
+
+        multiprocessing.set_forkserver_preload(["ragkit.execution.preload"])
+        ensure_running()
 
 
 def work(task: Task) -> None:
@@ -53,9 +68,14 @@ def work(task: Task) -> None:
 _state = {"working": False, "stopping": False}
 
 
-def _begin(temporary: str) -> None:
+def _begin(temporary: str, environment: Mapping[str, str], fork: bool) -> None:
     """Temporary files go where the parent removes them; stopping lets papermill end its kernel."""
-    os.environ["TMPDIR"] = temporary
+    os.environ.clear()  # what was forked has the environment of the first time
+    os.environ.update(environment, TMPDIR=temporary)
+    if fork:  # before there are threads
+        from ragkit.execution.kernels import fork_kernel
+
+        fork_kernel()
     tempfile.tempdir = temporary
     # asyncio logs that nobody awaited the cell of a kernel that was stopped; what fails is told by its exception.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)

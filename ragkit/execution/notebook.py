@@ -71,6 +71,8 @@ def execute(task: Task) -> None:
     import papermill
     from traitlets.config import Config
 
+    from ragkit.execution.kernels import KernelManager
+
     with scratch("rk") as place:
         running = place / "running.ipynb"
         sockets = {} if sys.platform == "win32" else {"transport": "ipc", "ip": str(place / "k")}
@@ -81,6 +83,7 @@ def execute(task: Task) -> None:
                 task.parameters,
                 progress_bar=False,
                 config=Config({"KernelManager": sockets}),
+                kernel_manager_class=KernelManager,
                 resources={"metadata": {"path": task.folder}},  # papermill's `cwd` would move this whole process
                 shutdown_kernel="immediate",
             )
