@@ -1,8 +1,8 @@
-"""A kernel that has imported already what notebooks import: forked before it is needed, started when it is.
+"""Kernels that have imported what notebooks import before they are asked for anything.
 
-Otherwise every notebook of a sweep waits three or four seconds for the same modules. A worker forks one while it has no
-threads yet, from itself, and lies itself in a process that `preload` has prepared (`executors.processes`). Each
-notebook still gets a process of its own that knows nothing of the others.
+Otherwise each notebook of a sweep waits three or four seconds for the same modules. A worker is forked from a process
+that `preload` has prepared (`executors.processes`), and forks its kernel from itself while it has no threads. So a notebook
+has a process of its own as ever, that knows nothing of the others.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Waiting:
         return self._process.exitcode
 
     def send_signal(self, number: int) -> None:
-        os.kill(self.pid, number)
+        if self.poll() is None:
+            os.kill(self.pid, number)
 
 
 class _Provisioner(LocalProvisioner):

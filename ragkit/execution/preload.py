@@ -1,22 +1,21 @@
 """What a sweep's workers and notebooks import, all at once: they are forked from a process that has done it."""
 
+# ruff: noqa: E402, F401 - importing is what this is for, and two things come before the rest
 from __future__ import annotations
 
-import importlib
 import os
 
 from ragkit.jupyter import import_jsonschema
 
 os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")  # as kernels set it
 import_jsonschema()
-for name in (
-    "ipykernel.kernelapp",
-    "papermill",
-    "ragkit.execution.kernels",
-    "ragkit.experiment",
-    "ragkit.notebook",
-    "ragkit.report.answers",
-    "ragkit.report.plots",
-    "ragkit.report.summary",
-):
-    importlib.import_module(name)
+
+import ipykernel.kernelapp
+import papermill
+
+import ragkit.execution.kernels
+import ragkit.experiment
+import ragkit.notebook
+import ragkit.report.answers
+import ragkit.report.plots
+import ragkit.report.summary
