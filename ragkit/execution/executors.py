@@ -20,6 +20,9 @@ from ragkit.files import scratch
 
 FORKS = sys.platform == "linux"
 """Elsewhere a fork isn't safe (macOS) or there is none: every worker and every kernel imports for itself."""
+PATIENCE = 10
+"""Seconds until a worker that was told to stop and hasn't is interrupted again: what is raised in the wrong place, where a
+library's object is being deleted, is lost."""
 Open = Callable[[], AbstractContextManager[Executor]]
 """Opens an executor; closing it stops what still runs in it when it is closed by an exception."""
 
@@ -81,6 +84,8 @@ def _begin(temporary: str, environment: Mapping[str, str], fork: bool) -> None:
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     signal.signal(signal.SIGINT, _stop)
     signal.signal(signal.SIGTERM, _stop)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, _stop)
     threading.Thread(target=_follow, daemon=True).start()
 
 
@@ -95,10 +100,13 @@ def _follow() -> None:
         os._exit(1)  # the pool's own loop goes on after a task that was stopped
 
 
-def _stop(_number: int, _frame: FrameType | None) -> None:
-    if _state["stopping"]:
+def _stop(number: int, _frame: FrameType | None) -> None:
+    again = number == getattr(signal, "SIGALRM", None)
+    if _state["stopping"] and not again:
         return  # Ctrl-C reaches every process of a terminal, and the parent tells its workers too
     _state["stopping"] = True
     if _state["working"]:
+        if hasattr(signal, "alarm"):
+            signal.alarm(PATIENCE)
         raise KeyboardInterrupt
     raise SystemExit(0)

@@ -167,6 +167,41 @@ def test_a_killed_worker_and_ctrl_c_end_in_the_same_bytes(
     assert committed("better") == disturbed
 
 
+STUBBORN = """
+import os, sys, time
+from ragkit.execution import executors
+
+def execute(task):
+    while True:  # the first interruption is lost, as in a __del__
+        try:
+            print("waiting", flush=True)
+            time.sleep(600)
+        except KeyboardInterrupt:
+            if sys.argv.pop() == "last":
+                raise
+
+executors.PATIENCE = 1
+executors.execute = execute
+executors._begin(os.environ.get("TMPDIR", "/tmp"), os.environ.copy(), False)
+executors.work(None)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "alarm"), reason="signals of POSIX")
+def test_a_worker_whose_interruption_was_lost_is_interrupted_again() -> None:
+    command = [sys.executable, "-c", STUBBORN, "last", "first"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "waiting\n"
+            process.terminate()
+            said, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert said == "waiting\n"
+    assert process.returncode == -signal.SIGINT
+
+
 def test_a_failed_configuration_keeps_its_traceback_and_the_others_go_on(
     sweep_file: Sweeping, executed_here: Callable[[], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
