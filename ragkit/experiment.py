@@ -70,9 +70,8 @@ def run(
     `answers` is a file of recorded answers, scored instead of those that the configuration would give.
     `loading` is what `begin_loading` gave for the same configuration, for who wants the model to load earlier.
     `cache` has the prepared model and, unless `use_cache` is off, what earlier runs parsed and embedded; no network
-    is used. Raises `DataError`
-    for a corpus, questions or labels that are wrong (labels that can't be located: unless `allow_drift`),
-    `ModelMissing` and `ModelError` for the model, `EncodingError` naming the chunk.
+    is used. Raises `DataError` for a corpus, questions or labels that are wrong (labels that can't be located: unless
+    `allow_drift`), `ModelMissing` and `ModelError` for the model, `EncodingError` naming the chunk.
     """
     _check_out(out)
     clock = Clock()
