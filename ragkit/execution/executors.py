@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import multiprocessing
 import os
@@ -12,7 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from multiprocessing.util import Finalize, get_temp_dir
 from types import FrameType
 
 from ragkit.execution.notebook import Task, execute
@@ -51,10 +53,23 @@ def processes(workers: int) -> Iterator[Executor]:
 def preload() -> None:
     """Let the process that workers are forked from import what they need; returns at once."""
     if FORKS:
-        from multiprocessing.forkserver import ensure_running
+        _begin_fork_server()
 
-        multiprocessing.set_forkserver_preload(["ragkit.execution.preload"])
-        ensure_running()
+
+@functools.cache
+def _begin_fork_server() -> None:
+    from multiprocessing.forkserver import ensure_running
+
+    # The server's socket is to lie in a folder that the next command removes if this process is killed.
+    whole_process = ExitStack()
+    Finalize(None, whole_process.close, exitpriority=-1000)  # after multiprocessing has removed what is in it
+    before, tempfile.tempdir = tempfile.tempdir, str(whole_process.enter_context(scratch("rkf")))
+    try:
+        get_temp_dir()  # multiprocessing keeps the first one
+    finally:
+        tempfile.tempdir = before
+    multiprocessing.set_forkserver_preload(["ragkit.execution.preload"])
+    ensure_running()
 
 
 def work(task: Task) -> None:

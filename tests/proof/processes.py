@@ -51,7 +51,8 @@ def contents(paths: list[str]) -> dict[str, bytes | None]:
 def leftovers() -> list[str]:
     """What a temporary name still has, in the project and among temporary files."""
     paths = [path.relative_to(Path.cwd()).as_posix() for path in Path.cwd().rglob("*") if ".git" not in path.parts]
-    temporary = [path.name for path in Path(tempfile.gettempdir()).iterdir() if path.name.startswith(("ragkit", "rk"))]
+    ours = ("ragkit", "rk", "pymp-")  # the last is what multiprocessing would make
+    temporary = [path.name for path in Path(tempfile.gettempdir()).iterdir() if path.name.startswith(ours)]
     return [*filter(is_leftover, paths), *temporary]
 
 
