@@ -102,8 +102,9 @@ class Column:
         hashes[rows] = np.fromiter(map(hash, self[rows].fields()), dtype=np.int64).view(np.uint64)
         return hashes
 
-    def numbers(self) -> NDArray[np.float64]:
-        """Decimal numbers without an exponent; NaN for fields that are none or have more than `DIGITS`.
+    def numbers(self, *, whole: bool = False) -> NDArray[np.float64]:
+        """Decimal numbers without an exponent; NaN for fields that are none or have more than `DIGITS`, and with
+        `whole` for those with a point.
 
         They are what `float` reads, or with more than 15 digits what rounds to the same float32; NaN where that can't
         be told.
@@ -117,15 +118,16 @@ class Column:
         text[places < (width - np.minimum(lengths, width)).astype(np.int8)] = _ZERO
         points = text == _POINT
         count = points.sum(axis=0, dtype=np.uint8)
-        good = (count < 2) & (lengths > count) & (lengths - count <= DIGITS) & (lengths <= width)
+        good = (count < (1 if whole else 2)) & (lengths > count) & (lengths - count <= DIGITS) & (lengths <= width)
         decimals = (points * (width - 1 - places)).sum(axis=0, dtype=np.int8)
         text -= _ZERO
         text *= ~points  # a point is a digit that adds nothing and moves none
         good &= (text < _TEN).all(axis=0)
         mantissa = np.zeros(len(self), dtype=np.uint64)
-        for digit, factor in zip(text, np.where(points, _ONE, _TEN), strict=True):
-            mantissa *= factor
-            mantissa += digit
+        for digit, point in zip(text, points, strict=True):
+            if not point.all():  # as it is for scores with as many decimals each
+                mantissa *= np.where(point, _ONE, _TEN) if point.any() else _TEN
+                mantissa += digit
         values = mantissa / _POWERS[np.where(good, decimals, 0)]  # many points give no place, and are no number
         good &= (mantissa <= _EXACT) | _rounds_once(values)
         return np.where(good, np.where(signs == _MINUS, -values, values), np.nan)
@@ -150,11 +152,14 @@ def padded(data: bytes) -> bytes:
 def split(data: bytes, count: int, wanted: Sequence[int]) -> list[Column] | None:
     """Some columns of `padded` lines of `count` fields each, blank lines left out; `None` when a line has others."""
     characters = np.frombuffer(data, dtype=np.uint8)
-    white = characters - _TAB < _CONTROLS
-    white |= characters == _BLANK
-    at = np.flatnonzero(white)[PADDING - 1 : 1 - PADDING]  # the line feeds around the lines are the first and the last
-    before, steps = at[:-1], np.diff(at)
-    lines = np.flatnonzero(characters[before] == _NEWLINE)
+    at = np.flatnonzero(characters <= _BLANK)  # white space, and what is seldom there
+    found = characters[at]
+    white = (found == _BLANK) | (found - _TAB < _CONTROLS)
+    if not white.all():
+        at, found = at[white], found[white]
+    # The line feeds around the lines are the first and the last.
+    before, steps = at[PADDING - 1 : -PADDING], np.diff(at[PADDING - 1 : 1 - PADDING])
+    lines = np.flatnonzero(found[PADDING - 1 : -PADDING] == _NEWLINE)
     full = steps > 1
     if full.all():
         fields = np.diff(lines, append=len(full))

@@ -27,7 +27,8 @@ TAG: Final = "ragkit"
 SHOWN: Final = 100
 """Bad lines that are told one by one; of the others only how many there are."""
 _NUMBER: Final = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_GRADE: Final = re.compile(rb"[+-]?[0-9]{1,9}")
+_GRADE_DIGITS: Final = 9
+_GRADE: Final = re.compile(rb"[+-]?[0-9]{1,%d}" % _GRADE_DIGITS)
 
 Qrels = dict[str, dict[str, int]]
 """question -> document -> grade"""
@@ -116,17 +117,16 @@ def _sound_qrels(data: bytes) -> Qrels | None:
     if columns is None:
         return None
     questions, documents, grades = columns
-    written = grades.fields()
-    known = {text: int(text) for text in set(written) if _GRADE.fullmatch(text)}
-    if not known.keys() >= set(written):
+    values = grades.numbers(whole=True)
+    if np.isnan(values).any() or (grades.lengths > _GRADE_DIGITS).any():
         return None
     firsts = questions.firsts()
     counts = np.diff(firsts, append=len(questions)).tolist()
-    judged = zip(documents.texts(), map(known.__getitem__, written), strict=True)
+    judged = zip(documents.texts(), values.astype(np.int64).tolist(), strict=True)
     qrels: Qrels = {}
     for question, count in zip(questions[firsts].texts(), counts, strict=True):
         qrels.setdefault(question, {}).update(islice(judged, count))
-    return qrels if sum(map(len, qrels.values())) == len(written) else None  # else one is judged twice
+    return qrels if sum(map(len, qrels.values())) == len(values) else None  # else one is judged twice
 
 
 def _told_qrels(path: Path) -> Qrels:
