@@ -1,9 +1,20 @@
-"""Jupyter's packages without a grammar that none of their schemas needs."""
+"""Jupyter's packages without a grammar that none of their schemas needs; where kernels have their sockets."""
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from ragkit.errors import FileError
+from ragkit.execution import executors
+from ragkit.jupyter import sockets
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has sockets of TCP only")
 
 
 def fresh(code: str) -> str:
@@ -64,3 +75,36 @@ def test_what_executes_notebooks_and_renders_pages_does_without_it() -> None:
         "print('nbconvert' in sys.modules, 'rfc3987_syntax' in sys.modules)\n"
     )
     assert fresh(code) == "True False"
+
+
+@POSIX
+def test_sockets_lie_in_the_folder_unless_its_path_is_too_long() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as short:
+        long = Path(short, "x" * (98 - len(short)))
+        long.mkdir()
+        with socket.socket(socket.AF_UNIX) as listening:
+            listening.bind(f"{sockets(long)['ip']}-5")
+        assert sockets(long)["transport"] == "ipc"
+        with pytest.raises(FileError, match="too long a path for a kernel's sockets: set TMPDIR"):
+            sockets(Path(f"{long}x"))
+
+
+@pytest.mark.skipif(not executors.FORKS, reason="workers are forked on Linux only")
+def test_a_temporary_folder_that_is_too_long_for_the_workers_socket(tmp_path: Path) -> None:
+    code = (
+        "import tempfile, sys\n"
+        "from ragkit.errors import FileError\n"
+        "from ragkit.execution.executors import preload\n"
+        "tempfile.tempdir = sys.argv[1]\n"
+        "try:\n"
+        "    preload()\n"
+        "except FileError as error:\n"
+        "    print(error)\n"
+    )
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    done = subprocess.run([sys.executable, "-c", code, long], capture_output=True, text=True, check=True)
+    assert "no socket can be made there" in done.stdout
+    assert "set TMPDIR" in done.stdout
+    assert not done.stderr
+    assert not list(long.iterdir())

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from multiprocessing.util import Finalize, get_temp_dir
 from types import FrameType
 
+from ragkit.errors import FileError
 from ragkit.execution.notebook import Task, execute
 from ragkit.files import scratch
 
@@ -69,7 +70,12 @@ def _begin_fork_server() -> None:
     finally:
         tempfile.tempdir = before
     multiprocessing.set_forkserver_preload(["ragkit.execution.preload"])
-    ensure_running()
+    try:
+        ensure_running()
+    except OSError as error:  # most likely its path is too long
+        raise FileError(
+            f"{get_temp_dir()}: no socket can be made there: {error}: set TMPDIR to a folder with a short path"
+        ) from error
 
 
 def work(task: Task) -> None:

@@ -7,7 +7,6 @@ defaults win silently; so both are refused before a kernel starts.
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 
 from ragkit.errors import FileError, UsageError
 from ragkit.files import read_json, scratch
-from ragkit.jupyter import import_jsonschema
+from ragkit.jupyter import import_jsonschema, sockets
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +62,7 @@ def check_notebook(path: Path, parameters: Mapping[str, Any]) -> None:
 
 
 def execute(task: Task) -> None:
-    """Do it. Raises what papermill raises; `RuntimeError` when the kernel dies.
-
-    Sockets lie in a folder of their own: by TCP two kernels can get one port, and in one folder one name.
-    """
+    """Do it. Raises what papermill raises; `RuntimeError` when the kernel dies."""
     import_jsonschema()
     import papermill
     from traitlets.config import Config
@@ -75,14 +71,13 @@ def execute(task: Task) -> None:
 
     with scratch("rk") as place:
         running = place / "running.ipynb"
-        sockets = {} if sys.platform == "win32" else {"transport": "ipc", "ip": str(place / "k")}
         try:
             papermill.execute_notebook(
                 task.notebook,
                 str(running),
                 task.parameters,
                 progress_bar=False,
-                config=Config({"KernelManager": sockets}),
+                config=Config({"KernelManager": sockets(place)}),
                 kernel_manager_class=KernelManager,
                 resources={"metadata": {"path": task.folder}},  # papermill's `cwd` would move this whole process
                 shutdown_kernel="immediate",

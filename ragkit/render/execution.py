@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 from jupyter_client.kernelspec import NoSuchKernel
@@ -13,6 +12,7 @@ from traitlets.config import Config
 
 from ragkit.errors import RagkitError
 from ragkit.files import scratch
+from ragkit.jupyter import sockets
 from ragkit.render.document import OPTIONS, Document, name_of
 
 _SKIP = "ragkit-skip"
@@ -35,14 +35,14 @@ def execute(document: Document, folder: Path) -> None:
     if not any(cell.metadata[OPTIONS]["eval"] for cell in cells):
         return
     try:
-        with scratch("rk-") as sockets:
+        with scratch("rk-") as place:
             client = NotebookClient(
                 document.notebook,
                 timeout=None,
                 kernel_name=document.kernel,
                 skip_cells_with_tag=_SKIP,
                 resources={"metadata": {"path": str(folder)}},
-                config=Config({"KernelManager": _transport(sockets)}),
+                config=Config({"KernelManager": sockets(place)}),
             )
             client.execute()
     except CellExecutionError as error:
@@ -56,11 +56,6 @@ def execute(document: Document, folder: Path) -> None:
         raise RagkitError(f"the kernel died in {_last(document)} (out of memory?)") from error
     except RuntimeError as error:  # nbclient's word for a kernel that ends before it answers
         raise RagkitError(f"the Jupyter kernel {document.kernel!r} doesn't start: {error}") from error
-
-
-def _transport(sockets: Path) -> dict[str, str]:
-    """Sockets in a folder of their own: no port that another kernel could take first. Windows has only TCP."""
-    return {} if sys.platform == "win32" else {"transport": "ipc", "ip": str(sockets / "k")}
 
 
 def _failed(document: Document) -> str:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,15 @@ def test_what_cannot_be_rendered_is_told(
     assert run(["render", write(folder, text)]) == code
     assert message in capsys.readouterr().err
     assert not (folder / "docs/_site/docs/page.html").exists()
+
+
+def test_a_temporary_folder_without_room_for_sockets_is_told(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / ("x" * 100)).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder / ("x" * 100)))
+    assert run(["render", write(folder, "```{python}\n1\n```\n")]) == 2
+    assert "set TMPDIR" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
