@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch):
-    """Import a module of benchmarks/, as its own scripts do."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-
-    def module(name: str) -> ModuleType:
-        return importlib.import_module(name)
-
-    return module
 
 
 def test_ways_take_turns_and_the_order_turns_round(load) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -12,17 +10,6 @@ from ragkit.dataset import read_questions, read_splits, resolve
 from ragkit.ingest import read_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch):
-    """Import a module of benchmarks/, as its own scripts do."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-
-    def module(name: str) -> ModuleType:
-        return importlib.import_module(name)
-
-    return module
 
 
 @pytest.mark.parametrize(("documents", "questions"), [(3, 20), (7, 35), (2, 200)])

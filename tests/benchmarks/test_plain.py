@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 
 @pytest.fixture
-def plain(monkeypatch: pytest.MonkeyPatch):
+def plain(load):
     pytest.importorskip("langchain_text_splitters")
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-    import plain
-
-    return plain
+    return load("plain")
 
 
 def test_a_chunk_is_relevant_when_it_has_the_quote_and_a_quote_cut_in_two_still_counts(plain) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 
@@ -11,9 +10,8 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-def test_a_section_is_put_among_the_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    run = importlib.import_module("run")
+def test_a_section_is_put_among_the_others(load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    run = load("run")
     monkeypatch.setattr(run, "HERE", tmp_path)
     store = tmp_path / "results.json"
     sections = json.loads((BENCHMARKS / "results.json").read_text(encoding="utf-8"))
@@ -24,9 +22,8 @@ def test_a_section_is_put_among_the_others(monkeypatch: pytest.MonkeyPatch, tmp_
     assert (tmp_path / "RESULTS.md").read_bytes() == (BENCHMARKS / "RESULTS.md").read_bytes()
 
 
-def test_the_first_section_needs_no_other(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    run = importlib.import_module("run")
+def test_the_first_section_needs_no_other(load, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    run = load("run")
     monkeypatch.setattr(run, "HERE", tmp_path)
     run.keep("search", json.loads((BENCHMARKS / "results.json").read_text(encoding="utf-8"))["search"])
     assert list(json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))) == ["search"]
