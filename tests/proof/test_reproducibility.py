@@ -67,6 +67,16 @@ def evaluate(out: str, cache: Path, *before: str, python: str = sys.executable, 
     return Path(out, "metrics.json").read_bytes()
 
 
+def scores_of(out: str) -> dict[tuple[str, str, str], float]:
+    """By question and chunk: chunks of one long block have the same place, and different spans."""
+    lines = Path(out, "rankings.jsonl").read_text(encoding="utf-8").splitlines()
+    return {
+        (ranking["id"], hit["document"], str(hit["spans"])): hit["score"]
+        for ranking in map(json.loads, lines)
+        for hit in ranking["hits"]
+    }
+
+
 @pytest.mark.skipif(CORES < 2, reason="one core only")
 @pytest.mark.timeout(900)
 def test_one_core_and_several_give_the_same_bytes(cut: Path, prepared_cache: Path) -> None:
@@ -95,8 +105,7 @@ def test_a_haswell_gives_the_same_numbers_within_the_tolerance(cut: Path, prepar
     moved = flips(here, there)
     tolerance = read_policy(ROOT / "eval/policy.toml").check.score_tolerance
     assert [flip for flip in moved if flip.gap > tolerance] == []
-    before = {q.id: {hit.at: hit.score for hit in q.hits} for q in here.questions}
-    scores = [
-        abs(before[q.id][hit.at] - hit.score) for q in there.questions for hit in q.hits if hit.at in before[q.id]
-    ]
-    assert max(scores) <= tolerance
+    before, after = (scores_of(name) for name in ("here", "there"))
+    both = before.keys() & after.keys()
+    assert len(both) > len(before) / 2
+    assert max(abs(before[hit] - after[hit]) for hit in both) <= tolerance
