@@ -14,8 +14,6 @@ from ragkit.errors import FileError
 from ragkit.execution import executors
 from ragkit.jupyter import sockets
 
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has sockets of TCP only")
-
 
 def fresh(code: str) -> str:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -77,7 +75,7 @@ def test_what_executes_notebooks_and_renders_pages_does_without_it() -> None:
     assert fresh(code) == "True False"
 
 
-@POSIX
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has sockets of TCP only")
 def test_sockets_lie_in_the_folder_unless_its_path_is_too_long() -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as short:
         long = Path(short, "x" * (98 - len(short)))

@@ -125,7 +125,7 @@ class Column:
         good &= (text < _TEN).all(axis=0)
         mantissa = np.zeros(len(self), dtype=np.uint64)
         for digit, point in zip(text, points, strict=True):
-            if not point.all():  # as it is for scores with as many decimals each
+            if not point.all():  # where all have as many decimals, the points fill one row
                 mantissa *= np.where(point, _ONE, _TEN) if point.any() else _TEN
                 mantissa += digit
         values = mantissa / _POWERS[np.where(good, decimals, 0)]  # many points give no place, and are no number

@@ -87,10 +87,8 @@ def _by_jupyter(path: Path, target: Path) -> None:
         kept = target.with_suffix(".failed.html")
         write_atomic(kept, page(document, folder))
         raise RagkitError(f"{path}: {error}; what was executed is in {kept}") from error
-    except FileError:
-        raise  # of the temporary folder, not of this document
     except RagkitError as error:
-        raise RagkitError(f"{path}: {error}") from error
+        raise type(error)(f"{path}: {error}") from error
     write_atomic(target, page(document, folder))
     target.with_suffix(".failed.html").unlink(missing_ok=True)
 

@@ -26,7 +26,8 @@ class CellFailed(RagkitError):
 def execute(document: Document, folder: Path) -> None:
     """Run every cell in `folder`, outputs go into the notebook.
 
-    Raises `CellFailed`, naming the cell; `RagkitError` when the kernel is missing, doesn't start or dies.
+    Raises `CellFailed`, naming the cell; `RagkitError` when the kernel is missing, doesn't start or dies; `FileError` when
+    there is no place for temporary files.
     """
     cells = [cell for cell in document.notebook.cells if cell.cell_type == "code"]
     for cell in cells:
