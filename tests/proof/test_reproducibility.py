@@ -94,7 +94,7 @@ def test_another_python_gives_the_same_bytes(cut: Path, prepared_cache: Path) ->
     assert evaluate("there", prepared_cache, python=python) == evaluate("here", prepared_cache)
 
 
-@pytest.mark.skipif(QEMU is None, reason="takes an hour: RAGKIT_EMULATOR=qemu-x86_64 (apt-get install qemu-user)")
+@pytest.mark.skipif(QEMU is None, reason="takes half an hour: RAGKIT_EMULATOR=qemu-x86_64 (apt-get install qemu-user)")
 @pytest.mark.timeout(7200)
 def test_a_haswell_gives_the_same_numbers_within_the_tolerance(cut: Path, prepared_cache: Path) -> None:
     """No VNNI, no AVX-512: the instructions of a processor of 2013, emulated. Slow."""
